@@ -27,9 +27,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from workbench.analysis.generations import generations
-from workbench.analysis.later_use import messages_after, project_folder
-from workbench.analysis.needed_items import KINDS, Item, ItemSearch, Kind, needed_items, texts
-from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.mentions import texts
+from workbench.analysis.needed_items import KINDS, Item, ItemSearch, Kind, messages_after, needed_items, project_folder
+from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import is_unreadable
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context

@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.probes import Probe
-from workbench.analysis.probes.probe_file import read_probes, write_probes
-from workbench.analysis.sweep.cells import SweepCell, plan_of
-from workbench.analysis.sweep.journal import Journal, finished_cells
+from workbench.analysis.probes.probe import read_probes, write_probes
+from workbench.analysis.sweep.cells import Journal, SweepCell, finished_cells
+from workbench.analysis.sweep.plan import plan_of
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.base import disk_cache

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.keeping import half_of, interval
-from workbench.analysis.needed_items import Item, ItemSearch, commands, needed_items
+from workbench.analysis.mentions import commands
+from workbench.analysis.needed_items import Item, ItemSearch, needed_items
 from workbench.session import Message, Text, ToolResult, ToolUse
 
 ROOT = Path(__file__).resolve().parent.parent

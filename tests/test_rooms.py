@@ -200,7 +200,7 @@ def test_a_strategy_is_named_in_its_own_room_alone() -> None:
 _DECODES = re.compile(r"(?<!\w)(?:or)?json\.loads\(")
 OF_THE_KIT = {"broken_document", "document", "jsonl", "outline"}
 BOUNDED_OTHERWISE = {
-    "analysis/sweep/journal",  # a file of ours
+    "analysis/sweep/cells",  # a file of ours
     "finding/following",  # asks whether it is JSON
     "formats/kit/ends",  # likewise
     "formats/claude_code/skim",  # looks for a key at the top

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.formats.claude_code_build import assistant, boundary, call, line, read, result, summary, text, user
 from workbench.analysis.course import course_of
-from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import open_bench
 from workbench.compaction.outcome import Fate

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.benches import bench_of
-from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.summary_usage import SummaryUsage, summary_usage
+from workbench.analysis.compaction_cost import CacheLoss, SummaryUsage, cache_loss, summary_usage
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset
 from workbench.bench.assessment import RECORDED, assess, assess_recorded, compare
@@ -20,7 +19,7 @@ from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.tokens.cost import MILLION
+from workbench.tokens.cost import MILLION, Rates, rates_of
 
 
 def test_without_names_every_strategy_is_compared() -> None:

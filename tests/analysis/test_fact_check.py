@@ -7,10 +7,10 @@ import re
 
 import pytest
 
+from workbench.analysis.contradiction import State
 from workbench.analysis.fact_check import LONGEST_LINE, FactVerdict, SearchedText, fact_query
 from workbench.analysis.labelled import PAIR_SETS, LabelledPair, PairSet, labelled_pairs
 from workbench.analysis.sense import Sense, content_words, sense_of
-from workbench.analysis.state_claims import State
 from workbench.facts.fact import FactKind
 
 FLOORS = {"tuning": 0.97, "held": 0.93}

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
-from workbench.analysis.grounding import SummaryChecker
+from workbench.analysis.grounding import SummaryChecker, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
-from workbench.analysis.summary_claims import claims_in
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.drawn import conversations

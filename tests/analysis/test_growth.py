@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 
 from tests.paths import SAMPLES
-from workbench.analysis.course import Course, course_messages, course_of
-from workbench.analysis.growth import Point, growth, growth_messages
+from workbench.analysis.course import Course, Point, course_messages, course_of, growth, growth_messages
 from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.analysis.why.rejections import RejectedRequest
+from workbench.analysis.why.overflow import RejectedRequest
 from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
 from workbench.conformance.drawn import conversations

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.analysis.loop import LEAST, Loop, loop_of
+from workbench.analysis.failures import LEAST, Loop, loop_of
 from workbench.formats.files import load
 from workbench.session import Compaction, Epoch, Message, Records, Session, Usage, Way
 

@@ -17,7 +17,7 @@ from workbench.analysis.retention import retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.analysis.watched_rules import judge_messages, sentence_to_watch
-from workbench.analysis.why.fillers import block_tokens
+from workbench.analysis.why.breakdown import block_tokens
 from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
 from workbench.compaction.conversation import TextBody

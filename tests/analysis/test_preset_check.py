@@ -16,7 +16,7 @@ from workbench.analysis.preset_check import (
     why_call_differs,
     why_messages_differ,
 )
-from workbench.analysis.recorded import (
+from workbench.analysis.recorded_compactions import (
     RecordedCompaction,
     recorded_compactions,
     recorded_compactions_report,

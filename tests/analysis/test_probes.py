@@ -27,8 +27,7 @@ from workbench.analysis.probes import (
 from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
 from workbench.analysis.probes.exam import QUESTIONS_PER_CALL, Arm, Source
 from workbench.analysis.probes.lookup import Lookup, with_sources
-from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply
-from workbench.analysis.probes.probe_file import probes_path, probes_toml
+from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply, probes_path, probes_toml
 from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench

@@ -11,7 +11,7 @@ from tests.benches import bench_of
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench
-from workbench.analysis.fit import Ceiling, ceiling_of, fit_of, fit_words, rank
+from workbench.analysis.outcome_comparison import Ceiling, ceiling_of, fit_of, fit_words, rank
 from workbench.base.figures import grouped
 from workbench.bench.assessment import compare
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check

@@ -16,12 +16,12 @@ from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.products import mostly_full
 from workbench.analysis import replay as replaying
-from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.course import Course, course_of
+from workbench.analysis.compaction_cost import CacheLoss, cache_loss
+from workbench.analysis.course import Course, course_of, sizes_without
 from workbench.analysis.pictures import replay_picture
-from workbench.analysis.replay import Replay, replay, sizes_without
+from workbench.analysis.replay import Replay, replay
 from workbench.analysis.replay_table import cost_basis, paid_back_words, replays_table
-from workbench.analysis.running import Running
+from workbench.analysis.running_context import Running
 from workbench.analysis.watched_rules import judge_messages
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
@@ -39,6 +39,7 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens import Counter
+from workbench.tokens.cost import Rates, rates_of
 from workbench.tokens.sizes import Basis
 from workbench.tokens.window import Window
 

@@ -13,10 +13,10 @@ from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.paths import ROOT
 from workbench.analysis.fact_check import MOST_CANDIDATES, SearchedText, fact_query
-from workbench.analysis.later_use import later_use, messages_after, needed_after, project_folder
-from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.needed_items import later_use, messages_after, needed_after, project_folder
+from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, Retention, TrackedFact, importance, retention
-from workbench.analysis.retention_tables import kinds_table, variants_table
+from workbench.analysis.retention_report import kinds_table, variants_table
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, unchanged
 from workbench.compaction.preset import default_preset

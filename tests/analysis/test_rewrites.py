@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.rewrites import CauseTotal, Rewrite, Rewrites, rewrites
+from workbench.analysis.session_cost import CauseTotal, Rewrite, Rewrites, rewrites
 from workbench.conformance.building import user
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session, Text, Usage

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.fullness import fullness, glanced_window
 from workbench.analysis.grounding import run_grounding
-from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
-from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
+from workbench.analysis.outcome_comparison import FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.run_reports import answer_diffs, call_facts, differing_fields, run_facts, short_value
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
@@ -20,6 +19,7 @@ from workbench.formats.glance import SessionGlance
 from workbench.session import Span
 from workbench.summarizers.driver import drive
 from workbench.summarizers.run_records import CallRecord, CheckRecord, RunRecord, TokenRecord
+from workbench.tokens.window import fullness, glanced_window
 
 SIX = chat(3)
 

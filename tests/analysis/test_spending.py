@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.analysis.spending import SpendingTotal, spending, total_spending
+from workbench.analysis.run_reports import SpendingTotal, spending, total_spending
 from workbench.summarizers.run_history import RunRow
 
 MIDNIGHT = 1_463_961_600.0  # 2016-05-23

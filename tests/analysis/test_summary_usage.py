@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.analysis.compaction_cost import rates_of
-from workbench.analysis.summary_usage import SummaryUsage, summary_usage
+from workbench.analysis.compaction_cost import SummaryUsage, summary_usage
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.layout import Layout
@@ -16,6 +15,7 @@ from workbench.compaction.summary_request import Summary
 from workbench.conformance.building import agent, context_of, summary, user
 from workbench.session import Tool
 from workbench.summarizers.driver import drive
+from workbench.tokens.cost import rates_of
 
 TALK = [user("u", "x" * 39_996), agent("a", "y" * 159_996)]
 """10 000 and 40 000 tokens, and 10 000 of system prompt and tools before them."""

@@ -13,28 +13,29 @@ import pytest
 
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
-from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
-from workbench.analysis.sweep.axes import Axis, parse_axis, varying_fields
 from workbench.analysis.sweep.cells import (
+    Journal,
     SweepCell,
-    SweepPlan,
-    as_preset,
     cell_fields,
     cell_from,
     cell_of_replay,
-    plan_of,
+    finished_cells,
+    spread,
+    stamp_of,
     sweep_file,
+    sweep_key,
+    work_of,
 )
-from workbench.analysis.sweep.journal import Journal, finished_cells, stamp_of, sweep_key
+from workbench.analysis.sweep.plan import Axis, SweepPlan, as_preset, parse_axis, plan_of, varying_fields
 from workbench.analysis.sweep.rows import CRITERIA, SweepRow, best, rows_of
-from workbench.analysis.sweep.spread import spread, work_of
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.session import Session
 from workbench.summarizers.extractive import extractive
+from workbench.tokens.cost import Rates
 from workbench.tokens.window import Window
 
 TRIM = load_preset("trim")
@@ -391,6 +392,6 @@ def test_a_worker_that_dies_is_one_sentence(plan: SweepPlan, monkeypatch: pytest
     def killed(*args: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr("workbench.analysis.sweep.spread.sweep_file", killed)
+    monkeypatch.setattr("workbench.analysis.sweep.cells.sweep_file", killed)
     with pytest.raises(BadInput, match="A worker ended before its work was done"):
         list(spread([(CHAT, plan.settings)], plan))

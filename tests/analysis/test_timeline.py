@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
-from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import retention
 from workbench.analysis.timeline import TimelineEpoch, facts_lost, size_when_compacted, sizes_at_end, timeline
 from workbench.compaction.opening import context_at

@@ -11,11 +11,10 @@ import pytest
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
-from workbench.analysis.why.causes import causes
+from workbench.analysis.why.breakdown import causes
+from workbench.analysis.why.breakdown import verdict as verdict_of
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
-from workbench.analysis.why.findings import OverflowLimit
-from workbench.analysis.why.rejections import overflowed_epoch
-from workbench.analysis.why.verdict import verdict as verdict_of
+from workbench.analysis.why.overflow import OverflowLimit, overflowed_epoch
 from workbench.bench import open_bench
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout

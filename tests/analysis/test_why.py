@@ -11,15 +11,21 @@ from hypothesis import given
 
 from tests.analysis.courses import counter_of, course_of_messages, session_of
 from tests.paths import SAMPLES
-from workbench.analysis.course import course_of
-from workbench.analysis.growth import Point
+from workbench.analysis.course import Point, course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.usage_check import Gap
-from workbench.analysis.why import fillers, waste
-from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
+from workbench.analysis.why import breakdown, waste
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
 from workbench.analysis.why.findings import findings
-from workbench.analysis.why.rejections import TOO_LONG, RejectedRequest, overflowed_epoch, rejected_requests
+from workbench.analysis.why.overflow import (
+    TOO_LONG,
+    Crossing,
+    Delay,
+    RejectedRequest,
+    delay_without,
+    overflowed_epoch,
+    rejected_requests,
+)
 from workbench.base.figures import grouped
 from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
@@ -123,23 +129,23 @@ def test_shares_by_tool_and_file_by_hand(reading: list[Message]) -> None:
     context = context_of(reading)
     calls = [context.size(i, i + 1).tokens for i, m in enumerate(reading) if m.calls]
     results = [101, 1001, 201, 101]  # a quarter of the characters, and one
-    (tool,) = fillers.by_tool(context)
+    (tool,) = breakdown.by_tool(context)
     assert (tool.name, tool.tokens, tool.count) == ("Read", sum(calls) + sum(results), 4)
     assert tool.messages == ("r1", "r2", "r3", "r4")
-    files = {share.name: share.tokens for share in fillers.by_file(context)}
+    files = {share.name: share.tokens for share in breakdown.by_file(context)}
     assert files == {"/b.py": calls[1] + 1001, "/a.py": calls[0] + calls[2] + calls[3] + 403}
-    assert fillers.largest(context, 2)[0].message == "r2"
-    assert fillers.largest(context, 2)[0].what == "result of Read"
+    assert breakdown.largest(context, 2)[0].message == "r2"
+    assert breakdown.largest(context, 2)[0].what == "result of Read"
 
 
 @given(conversations())
 def test_rounds_and_shares_never_exceed_the_context(messages: tuple[Message, ...]) -> None:
     context = context_of(messages)
     total = context.total.tokens
-    rounds = fillers.by_round(context)
+    rounds = breakdown.by_round(context)
     assert sum(one.tokens for one in rounds) <= total
     assert all(one.upto <= total for one in rounds)
-    assert sum(share.tokens for share in fillers.by_tool(context)) <= total
+    assert sum(share.tokens for share in breakdown.by_tool(context)) <= total
     for spots in (waste.unused(context), waste.base64_spots(context), waste.log_spots(context)):
         assert sum(spot.tokens for spot in spots) <= total
 
@@ -178,7 +184,7 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     played = replay(course, load_preset("trim"), context.limit)
     gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
     found = findings(
-        context, course, None, (), waste.find_waste(context), (), played, (), (), fillers.largest(context), gaps, ()
+        context, course, None, (), waste.find_waste(context), (), played, (), (), breakdown.largest(context), gaps, ()
     )
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from workbench.analysis.sweep.axes import parse_axis
+from workbench.analysis.sweep.plan import parse_axis
 from workbench.base.errors import BadInput
 from workbench.cli import settings as flags
 from workbench.compaction.policy import Converted, Policy, explain, setting

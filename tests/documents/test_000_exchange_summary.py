@@ -19,12 +19,12 @@ from tests.documents.rules import rule
 from tests.formats.test_augment import document as augment_document
 from tests.formats.test_augment import entry, text_node
 from tests.paths import SAMPLES
+from workbench.analysis.compaction_cost import summary_usage
 from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.running import Running
-from workbench.analysis.summary_usage import summary_usage
+from workbench.analysis.running_context import Running
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context

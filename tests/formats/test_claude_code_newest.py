@@ -22,7 +22,7 @@ from tests.formats.claude_code_build import (
     text,
     user,
 )
-from workbench.analysis.why.rejections import overflowed_epoch
+from workbench.analysis.why.overflow import overflowed_epoch
 from workbench.formats import files
 from workbench.formats.claude_code.newest import newest
 from workbench.formats.files import load, load_newest

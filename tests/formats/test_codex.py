@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from workbench.analysis.course import course_of
-from workbench.analysis.growth import growth, growth_messages
+from workbench.analysis.course import course_of, growth, growth_messages
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read

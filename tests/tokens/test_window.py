@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.sweep.cells import plan_of, sweep_file
+from workbench.analysis.sweep.cells import sweep_file
+from workbench.analysis.sweep.plan import plan_of
 from workbench.api import context, replay, why
 from workbench.bench import Bench, at_epoch, open_bench, with_limit, with_window
 from workbench.compaction.preset import load_preset

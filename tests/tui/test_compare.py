@@ -13,7 +13,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from tests.tui.test_why import signs_on
-from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.outcome_comparison import FatePair, added_messages, compare_fates, shortened_messages
 from workbench.analysis.preset_check import agent_report
 from workbench.analysis.replay import replay
 from workbench.analysis.retention import Retention, TrackedFact, new_messages, retention

@@ -8,8 +8,8 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
-from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.retention import KeptShare
+from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import open_bench
 from workbench.tokens import Counter
 from workbench.tui.headline import Headline, headline_cells, height_of, plans_of, wrapped

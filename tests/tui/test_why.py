@@ -16,9 +16,9 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture, growth_picture
 from workbench.analysis.plots import Level, PlotLine
-from workbench.analysis.why.diagnosis import diagnose
-from workbench.analysis.why.findings import Finding, OverflowLimit
-from workbench.analysis.why.fixes import MessageFix
+from workbench.analysis.why.diagnosis import MessageFix, diagnose
+from workbench.analysis.why.findings import Finding
+from workbench.analysis.why.overflow import OverflowLimit
 from workbench.analysis.why.tables import tables
 from workbench.analysis.why.waste import Waste
 from workbench.bench import open_bench

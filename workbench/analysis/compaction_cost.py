@@ -1,4 +1,4 @@
-"""Cost of a compaction through the prompt cache, and when it is paid back.
+"""Cost of a compaction: its summaries, what it costs through the prompt cache, and when it is paid back.
 
 A provider caches a prompt by its prefix. After the first change that a compaction makes, all tokens are billed again at
 the price of writing. Every later call reads fewer tokens from the cache:
@@ -12,58 +12,15 @@ and that the cache does not expire in between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from msgspec import Struct
 
-from workbench.base.tables import Kind, words
 from workbench.base.text import counted
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.outcome import KeptSpan, Outcome
-from workbench.tokens import find_model
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Prices per million tokens. `known`: in US dollars, source `by`; otherwise multiples of the input price by the
-    usual ratios."""
-
-    input: float = 1.0
-    output: float = 5.0
-    read: float = 0.1
-    write: float = 1.25
-    known: bool = False
-    by: str = ""
-
-    @property
-    def kind(self) -> Kind:
-        """Kind of a table column with costs in this unit."""
-        return "money" if self.known else "input"
-
-    def words(self, amount: float) -> str:
-        """Return an amount as text: dollars, or the number of input tokens that cost as much."""
-        return words(amount, self.kind)
-
-
-def rates_of(model: str | None) -> Rates:
-    """Return the model's prices, or the ratios of Anthropic's list if they are unknown. The input price replaces a
-    missing price for writing. Raises BadInput for a broken price table of the user."""
-    info = find_model(model)
-    if info is None or info.prices is None or info.prices.cache_read is None:
-        return Rates()
-    prices = info.prices
-    write = prices.input if prices.cache_write is None else prices.cache_write
-    return Rates(prices.input, prices.output, info.prices.cache_read or 0.0, write, known=True, by=info.source)
-
-
-def paid_back(calls: int | None) -> str:
-    """Return `paid back after 2 calls`, `paid back at once` or `never paid back`."""
-    return "never paid back" if calls is None else f"paid back {back_after(calls)}"
-
-
-def back_after(calls: int | None) -> str:
-    """Return `after 2 calls`, `at once` or `never`, for a column "paid back"."""
-    return "never" if calls is None else f"after {counted(calls, 'call')}" if calls else "at once"
+from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.summarizers.driver import Run
+from workbench.tokens.cost import MILLION, Rates
 
 
 class CacheLoss(Struct, frozen=True):
@@ -121,3 +78,68 @@ def cache_loss(context: Context, outcome: Outcome) -> CacheLoss:
     kept = context.layout.sizes.overhead + context.layout.tokens[prefix]
     after = context.outcome_size(outcome).tokens
     return CacheLoss(before, after, min(kept, after))
+
+
+class SummaryUsage(Struct, frozen=True):
+    """Approximate usage of a run's summaries: calls, tokens read and tokens written. `cached` is the part of the tokens
+    read that the agent's last call left in the prompt cache."""
+
+    calls: int
+    read: int
+    written: int
+    cached: int = 0
+
+    def cost(self, rates: Rates) -> float:
+        """Return the cost in the rates' unit."""
+        fresh = self.read - self.cached
+        return (fresh * rates.input + self.cached * rates.read + self.written * rates.output) / MILLION
+
+
+def summary_usage(context: Context, run: Run, fresh: int = 0) -> SummaryUsage:
+    """Return the usage of a run over `context`. The newest `fresh` tokens, added after the agent's last call, are not
+    cached."""
+    meter = context.layout.sizes.meter
+    written = sum(meter.text_tokens(answer.text) for answer in run.answers if isinstance(answer, Summary))
+    known = context.total.tokens - fresh
+    cached = sum(min(_cached_prefix(context, request), known) for request in run.requests)
+    return SummaryUsage(
+        len(run.requests), sum(_request_tokens(context, request) for request in run.requests), written, cached
+    )
+
+
+def _cached_prefix(context: Context, request: SummaryRequest) -> int:
+    """Return the number of tokens with which both a request and the context's own calls begin."""
+    body = request.body
+    if not isinstance(body, MessagesBody) or body.shape != "messages":
+        return 0
+    both = zip(body.messages, context.messages, strict=False)
+    alike = next((at for at, (sent, had) in enumerate(both) if sent is not had), len(body.messages))
+    return context.layout.sizes.overhead + context.layout.tokens[alike]
+
+
+def _request_tokens(context: Context, request: SummaryRequest) -> int:
+    """Return the approximate tokens of a request without rendering it."""
+    layout = context.layout
+    meter, body = layout.sizes.meter, request.body
+    if isinstance(body, MessagesBody):
+        index_of, tokens = layout.shape.index_of, layout.sizes.tokens
+        before = {
+            "messages": layout.sizes.overhead,
+            "messages_without_tools": max(layout.sizes.overhead - context.tool_tokens, 0),
+            "messages_under_prompt": meter.text_tokens(body.system),
+        }[body.shape]
+        sent = (tokens[index_of[one.id]] if one.id in index_of else meter.tokens(one) for one in body.messages)
+        return before + sum(sent) + meter.text_tokens(body.last)
+    dense = layout.tokens[-1] / layout.shape.chars[-1] if layout.shape.chars[-1] else 0.0
+    others = (request.prompt, request.previous, *(tool.schema for tool in request.tools))
+    return round(request.chars * dense) + sum(map(meter.text_tokens, others))
+
+
+def paid_back(calls: int | None) -> str:
+    """Return `paid back after 2 calls`, `paid back at once` or `never paid back`."""
+    return "never paid back" if calls is None else f"paid back {back_after(calls)}"
+
+
+def back_after(calls: int | None) -> str:
+    """Return `after 2 calls`, `at once` or `never`, for a column "paid back"."""
+    return "never" if calls is None else f"after {counted(calls, 'call')}" if calls else "at once"

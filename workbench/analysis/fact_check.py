@@ -20,10 +20,19 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.analysis.amounts import Value, values_in
-from workbench.analysis.contradiction import contradicts, differs_in_value, is_negated
+from workbench.analysis.contradiction import (
+    AGREES,
+    DENIED,
+    GONE,
+    State,
+    claimed_states,
+    claimed_states_of,
+    contradicts,
+    differs_in_value,
+    is_negated,
+)
 from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
 from workbench.analysis.sentence_form import is_scrambled, is_sentence, is_word_list, order_agreement
-from workbench.analysis.state_claims import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
 from workbench.facts.terms import content_terms, language_of

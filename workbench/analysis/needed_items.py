@@ -1,7 +1,7 @@
-"""Items that an agent needed again after a compaction. The patterns are independent of `workbench.facts`.
+"""Items that an agent needed again after a compaction, and the share of them that an outcome keeps.
 
-An item occurs in the head (the messages before the compaction), and the agent uses it later in a call or text of its
-own before anybody states it again. Six kinds:
+The patterns are independent of `workbench.facts`. An item occurs in the head (the messages before the compaction), and
+the agent uses it later in a call or text of its own before anybody states it again. Six kinds:
 
     path      file by name or path, without the project's folder
     command   line run in a shell, one per part of `a && b; c`, without what it is piped into; run again identically.
@@ -13,73 +13,49 @@ own before anybody states it again. Six kinds:
     stated    any sentence of the user, half of whose words occur in one later sentence of the agent
 
 User messages and tool results state items; a file's name in a listing states its path. The system prompt and the
-project's folder are sent with every call, so their items never count.
+project's folder are sent with every call, so their items never count. They are known only if the file has later epochs.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.base.session_caches import session_cache
-from workbench.base.values import fields_in
-from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
+from workbench.analysis.mentions import (
+    LONG_VALUE,
+    Mentions,
+    _name,
+    commands,
+    sentences,
+    texts,
+    words_of,
+)
+from workbench.analysis.recorded_compactions import following, recorded_outcome
+from workbench.analysis.retention import is_unreadable, new_messages
+from workbench.compaction.outcome import Outcome
+from workbench.session import Message, Session
 
 Kind = Literal["path", "command", "number", "id", "decision", "stated"]
+
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-LONG_VALUE = 400
-"""Longest value of a call that is searched, in characters. Longer values are file content, which needs no memory."""
-
 USED: dict[Kind, float] = {"decision": 0.35, "stated": 0.5}
+
 ENOUGH = 0.6
 """Share of a sentence's words that one sentence must have to keep it."""
 
 FEWEST_WORDS: dict[Kind, int] = {"decision": 3, "stated": 4}
+
 LONGEST_SENTENCE = 300
 
-_URL = re.compile(r"\b[a-z][a-z+]{1,9}://[^\s<>\"'`)\]]+")
-_GUTTER = re.compile(r"(?m)^[^\S\n]*\d+\s?(?:[\t→|:│]|(?= {2}))")
-_ENDS = (
-    "py pyi ts tsx js jsx mjs cjs go rs md mdx rst json jsonl ndjson yml yaml toml sh bash css scss html htm txt "
-    "sql java kt rb php c h cc cpp hpp cs swift cfg ini lock vue svelte ex exs env log csv tsv xml proto ipynb "
-    "gradle tf conf svg png jpg jpeg gif pdf zip gz db sqlite lua zig nix prisma graphql patch diff snap tmpl j2 "
-    "f f90 m r jl dart scala pl"
-)
-_EXTENSION = "|".join(sorted(_ENDS.split(), key=len, reverse=True))
-_PATH = re.compile(
-    rf"(?<![\w/.@~$%+-])(?:~?/)?(?:(?:\[[\w.-]{{1,99}}\]|[\w.@+-]){{1,99}}/){{0,40}}"
-    rf"(?:(?:\[[\w.-]{{1,99}}\]|[\w@+-])[\w.@+-]*\.(?:{_EXTENSION})|Makefile|Dockerfile)(?![\w/(-]|\.\w)"
-)
-_ID = re.compile(
-    r"(?<!\w)(?=[\da-fA-Zv#])(?:"  # a quick test that most other places fail
-    r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
-    r"|(?<![\w/.#-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}(?![\w-])"
-    r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b(?!-)"
-    r"|(?<![\w&/#])#\d{1,6}\b"
-    r"|(?<![\w.])v?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[-+.](?:rc|alpha|beta|dev|post)[\w.]*)?(?![\w.]*\d)"
-    r"|(?<=localhost:)\d{2,5}\b|(?<=0\.0\.0\.0:)\d{2,5}\b|(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=[Pp]ort )\d{2,5}\b"
-    r"|(?<=[Pp]ort=)\d{2,5}\b|(?<=PORT=)\d{2,5}\b|(?<=--port )\d{2,5}\b)"
-)
 _HEX = re.compile(r"[0-9a-f]{7,40}")
-_STANDARDS = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|GPT|HTTP|TLS|AES|RSA|MD|X|H|UTC|GMT|ES|IPV)-\d+", re.IGNORECASE)
-_UNIT = (
-    r"(?:%|percent\b|ms\b|µs\b|ns\b|s\b|sec(?:onds?)?\b|min(?:utes?)?\b|hours?\b|h\b|days?\b|weeks?\b|[KMGT]i?B\b|"
-    r"bytes?\b|px\b|tokens?\b|lines?\b|tests?\b|rows?\b|files?\b|dollars?\b|EUR\b|USD\b|€|km\b|kg\b|m\b|MHz\b|GHz\b|"
-    r"chars?\b|characters?\b|requests?\b|users?\b|errors?\b|passed\b|failed\b|个|条|行)"
-)
-_NUMBER = re.compile(
-    rf"(?=[$€£\d])(?<![\w.,:/#\\+@-])[$€£]?(\d{{1,3}}(?:[,_]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w.]*\d)(?!,\d)"
-    rf"(?=(\s?{_UNIT})|[^\w:/-]|[:.](?!\w)|$)"
-)
-_WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]|\n+|(?<=;)\s")
+
 _DECIDED = re.compile(
     r"\b(?:decided?|decision|let'?s (?:go|use|keep|do|stick|call|make|try)|go(?:ing)? with|stick with"
     r"|switch(?:ed|ing)? to|we(?:'ll| will| should) (?:use|keep|go)|I(?:'ll| will) go with"
@@ -89,36 +65,21 @@ _DECIDED = re.compile(
     r"\b(?:instead of|rather than)\b",
     re.IGNORECASE,
 )
+
 _ASKS = re.compile(
     r"\?\s*$|\b(?:let me know|would you (?:like|prefer)|do you (?:want|prefer)|please choose)\b", re.IGNORECASE
 )
 """A sentence that only offers a choice decides nothing."""
+
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_LONG_FENCE = re.compile(r"```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
-_SHELL_FENCE = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)\n((?:(?!```).)*)```", re.DOTALL)
-_TAG = re.compile(r"<(\w+)>")
-_LOOKS = (
-    "ls cat head tail sed grep rg find cd echo wc pwd mkdir rm cp mv which sleep export source touch awk sort "
-    "uniq tree true false set env printf read exit view xargs cut tr ps kill jq stat file du df type test [ for "
-    "while do done if then else fi less more nl date bat fd ag tee chmod ln unset wait"
-)
-_LOOKING = frozenset(_LOOKS.split())
+
 _COMMON_NAMES = (
     "package.json README.md readme.md Makefile CHANGELOG.md Dockerfile tsconfig.json pyproject.toml setup.py "
     "index.html index.ts index.js __init__.py Cargo.toml go.mod CLAUDE.md AGENTS.md SKILL.md main.py"
 )
+
 _EVERYWHERE = frozenset(_COMMON_NAMES.split())
 """File names that occur in most projects, and are no needed items."""
-_GIT = "status diff log add show branch commit checkout stash rev-parse fetch pull"
-_KNOWN_GIT = frozenset(_GIT.split())
-_PLACES = re.compile(r"offset|limit|timeout|line|range|start|end|page|count|max|wait|yield|id$", re.IGNORECASE)
-_COMMAND_KEYS = ("command", "cmd", "commands", "script")
-_EMPTY_WORDS = (
-    "this that with from have will when what which there their they them then than into your just also been were "
-    "would should could about after before where while these those some such only more most very here each other "
-    "make made does done like need want please user file files code"
-)
-_STOP = frozenset(_EMPTY_WORDS.split())
 
 
 class Item(Struct, frozen=True):
@@ -129,27 +90,6 @@ class Item(Struct, frozen=True):
     text: str
     forms: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
-
-
-@dataclass
-class Mentions:
-    """Paths, commands, numbers and ids of texts; numbers and ids map to the words near them."""
-
-    paths: set[str] = field(default_factory=set)
-    commands: set[str] = field(default_factory=set)
-    numbers: dict[str, set[str]] = field(default_factory=dict)
-    ids: dict[str, set[str]] = field(default_factory=dict)
-
-    def add(self, text: str, cwd: str) -> None:
-        """Add the mentions of a text."""
-        text = _GUTTER.sub("", _URL.sub(" ", text))
-        self.paths.update(plain_path(match[0], cwd) for match in _PATH.finditer(text))
-        for match in _ID.finditer(text):
-            if not _STANDARDS.fullmatch(match[0]):
-                self.ids.setdefault(match[0].removeprefix("v"), set()).update(_words_near(text, match))
-        for match in _NUMBER.finditer(text):
-            if _is_specific_number(match[1], match[2] or ""):
-                self.numbers.setdefault(_plain_number(match[1]), set()).update(_words_near(text, match))
 
 
 def needed_items(
@@ -300,115 +240,6 @@ def _contains(form: str, text: str, begins: bool = False) -> bool:
     return False
 
 
-def _tag_spans(text: str, accept: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, stop, content start, content stop) of each tag that `accept(name, content length)` accepts. Spans
-    do not nest; unclosed tags are skipped."""
-    at, unclosed = 0, set[str]()
-    while found := _TAG.search(text, at):
-        at, name = found.end(), found[1]
-        end = -1 if name in unclosed else text.find(f"</{name}>", at)
-        if end < 0:
-            unclosed.add(name)
-        elif accept(name, end - at):
-            yield found.start(), at, end, (at := end + len(name) + 3)
-
-
-def _without_long_tags(text: str) -> str:
-    """Return a text without long tags: agents that write calls as text put file contents in them."""
-    kept, at = "", 0
-    for start, _, _, stop in _tag_spans(text, lambda _, size: size >= LONG_VALUE):
-        kept += text[at:start] + " "
-        at = stop
-    return kept + text[at:]
-
-
-def texts(message: Message, longest: int = 0) -> Iterator[str]:
-    """Yield texts, reasoning, results and values of calls of a message, no longer than `longest` if set. With
-    `longest`, the positions that a call passes to a tool (offset, limit) are left out."""
-    for block in message.blocks:
-        match block:
-            case Text(text):
-                yield _LONG_FENCE.sub(" ", _without_long_tags(text)) if longest else text
-            case Thinking(text) if text and not longest:
-                yield text
-            case ToolUse(_, _, given):
-                for key, given_value in fields_in(given):
-                    if given_value is None or isinstance(given_value, bool):
-                        continue
-                    value = str(given_value)
-                    if not longest or (len(value) <= longest and not (_PLACES.search(key) and value.isdigit())):
-                        yield value
-            case ToolResult():
-                yield block.text
-
-
-def commands(message: Message) -> set[str]:
-    """Return the shell commands of a message: from inputs of calls, or from fences and tags in its text."""
-    lines: list[str] = []
-    for call in message.calls:
-        given = call.input if isinstance(call.input, dict) else {}
-        for key in _COMMAND_KEYS:
-            value = given.get(key)
-            if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-                value = value[-1] if "-lc" in value[:2] or "-c" in value[:2] else " ".join(value)
-            if isinstance(value, str):
-                lines.append(value)
-    if message.role == "assistant":
-        lines += _SHELL_FENCE.findall(message.text)
-        spans = _tag_spans(message.text, lambda name, _: name in ("command", "cmd"))
-        lines += [message.text[start:stop] for _, start, stop, _ in spans]
-    return {one for line in lines for one in _shell_commands(line) if _is_specific_command(one)}
-
-
-def _shell_commands(line: str) -> Iterator[str]:
-    """Yield the commands of a shell line, without pipes and redirections."""
-    line = line.split("<<", 1)[0]
-    quote, piped, now = "", False, ""
-    index = 0
-    while index < len(line):
-        char = line[index]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in ";\n" or line.startswith(("&&", "||"), index):
-            yield _without_redirections(now)
-            now, piped = "", False
-            index += 1 if char in ";\n" else 2
-            continue
-        elif char == "|":
-            piped = True
-        if not piped:
-            now += char
-        index += 1
-    yield _without_redirections(now)
-
-
-def _without_redirections(command: str) -> str:
-    command = re.sub(r"\s\d?>{1,2}&?\s*\S+|\s<\s\S+", "", " ".join(command.split()))
-    return re.sub(r"^(?:timeout \d+\w? |time |sudo |\( ?)+", "", command).rstrip(" &)")
-
-
-def _is_specific_command(command: str) -> bool:
-    words = command.split()
-    if len(words) < 2 or len(command) > LONG_VALUE or words[0] in _LOOKING or words[0].startswith(("#", "-", "$", "}")):
-        return False
-    return not (words[0] == "git" and words[1] in _KNOWN_GIT)
-
-
-def plain_path(path: str, cwd: str) -> str:
-    """Return a path without the project's folder and a leading "./"."""
-    if cwd and path.startswith(cwd + "/"):
-        path = path[len(cwd) + 1 :]
-    while path.startswith("./"):
-        path = path[2:]
-    return path
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
 def _folders(cwd: str) -> set[str]:
     return {part for part in cwd.split("/") if part}
 
@@ -421,37 +252,59 @@ def _read_message(message: Message, mentions: Mentions, names: set[str], cwd: st
             names.update(map(_name, mentions.paths))
 
 
-def _words_near(text: str, match: re.Match[str]) -> set[str]:
-    """Return the words near a match on its line, which show the meaning of a number."""
-    start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 60)
-    end = text.find("\n", match.end())
-    return set(words_of(text[start : min(end if end >= 0 else len(text), match.end() + 60)]))
-
-
-def _is_specific_number(number: str, unit: str) -> bool:
-    digits = re.sub(r"\D", "", number)
-    if "." in number:
-        return 2 <= len(digits) <= 12
-    if unit.strip():
-        return 2 <= len(digits) <= 12
-    return 4 <= len(digits) <= 12 and not re.fullmatch(r"(?:19|20)\d\d", number)
-
-
-def _plain_number(number: str) -> str:
-    return re.sub(r"[,_]", "", number)
-
-
 def _spellings(number: str) -> tuple[str, ...]:
     whole, dot, fraction = number.partition(".")
     return tuple(dict.fromkeys([number, *(f"{int(whole):,}".replace(",", by) + dot + fraction for by in ",_ \u202f")]))
 
 
-@session_cache(20_000)
-def words_of(text: str) -> frozenset[str]:
-    """Return the meaningful words of a text, cut to six letters to ignore endings."""
-    return frozenset(word[:6] for word in _WORD.findall(text.lower()) if word not in _STOP)
+@dataclass(frozen=True)
+class LaterUse:
+    """Items needed again in the order of first use, each with whether it is kept."""
+
+    items: tuple[tuple[Item, bool], ...]
+
+    @cached_property
+    def kinds(self) -> dict[Kind, tuple[int, int]]:
+        """Kept and all items by kind; kinds without an item are left out."""
+        counts = {kind: [held for item, held in self.items if item.kind == kind] for kind in KINDS}
+        return {kind: (sum(held), len(held)) for kind, held in counts.items() if held}
+
+    @property
+    def share(self) -> float:
+        """Share kept, 0 to 1."""
+        return sum(held for _, held in self.items) / len(self.items)
+
+    @property
+    def lost(self) -> tuple[Item, ...]:
+        """Items that are not kept."""
+        return tuple(item for item, held in self.items if not held)
 
 
-def sentences(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Return each sentence or line that has words, with its words."""
-    return [(one.strip(), words) for one in _SENTENCE.split(text) if one and (words := words_of(one))]
+def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
+    """Return the items of an epoch's context that the session needed later; empty for the newest epoch. Linear in the
+    messages: a second per ten megabytes."""
+    later = following(session, epoch)
+    return needed_items(
+        session.context(epoch), messages_after(session, epoch, later), project_folder(session), session.system
+    )
+
+
+def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> list[Message]:
+    """Return the messages after an epoch, except those that the recorded compaction added, which belong to its
+    outcome."""
+    ended = epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
+    added = {message.id for message in new_messages(recorded_outcome(session, epoch))} if ended else set()
+    return [message for message in later if message.id not in added]
+
+
+def later_use(items: Sequence[Item], outcome: Outcome, folder: str) -> LaterUse | None:
+    """Return the items with their fate in an outcome; None without items, or if its summary cannot be read."""
+    if not items or is_unreadable(outcome):
+        return None
+    holding = ItemSearch((text for message in outcome.messages for text in texts(message)), folder)
+    return LaterUse(tuple((item, holding.holds(item)) for item in items))
+
+
+def project_folder(session: Session) -> str:
+    """Return the project's folder without a trailing slash; paths are relative to it."""
+    return (session.cwd or "").rstrip("/")

@@ -9,8 +9,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 
 from msgspec import Struct
 
-from workbench.analysis.course import Course
-from workbench.analysis.growth import Point
+from workbench.analysis.course import Course, Point
 from workbench.analysis.plots import DOTTED, Level, PlotLine, plot
 from workbench.analysis.replay import Replay
 from workbench.analysis.why.diagnosis import Diagnosis

@@ -11,8 +11,8 @@ from math import ceil
 from typing import Literal
 
 from workbench.analysis.course import Course, course_of
-from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report, recorded_outcome
-from workbench.analysis.running import Running
+from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report, recorded_outcome
+from workbench.analysis.running_context import Running
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version

@@ -13,19 +13,17 @@ the messages replayed so far; then they wait for more messages.
 from __future__ import annotations
 
 from array import array
-from collections import Counter as Tally
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
 
 from msgspec import Struct
 
-from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.compaction_cost import CacheLoss, cache_loss, summary_usage
 from workbench.analysis.course import Course
 from workbench.analysis.retention import is_unreadable
-from workbench.analysis.running import Running
-from workbench.analysis.summary_usage import summary_usage
+from workbench.analysis.running_context import Running
 from workbench.analysis.watched_rules import RuleTrail, RuleWatcher
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context, prompted
@@ -37,7 +35,7 @@ from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import PureSummarizer
-from workbench.tokens.cost import MILLION
+from workbench.tokens.cost import MILLION, Rates, rates_of
 from workbench.tokens.window import Window
 
 FUTILE_MESSAGES, FUTILE_SHARE = 100_000, 1
@@ -211,21 +209,6 @@ def default_summarizer(watched: Sequence[str]) -> PureSummarizer:
     """Return the summarizer of a replay: filler of the likely length, or, if rules are watched, sentences of the
     session, because filler keeps no rule."""
     return extractive if watched else estimate
-
-
-def sizes_without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[int]:
-    """Return `Course.plain` if message i had fewer tokens: `less[i]` is (tokens fewer, from which message on)."""
-    drops: Tally[int] = Tally()
-    for tokens, since in less.values():
-        drops[since] += tokens
-    out, saved, places = array("q"), 0, iter(sorted(drops))
-    place = next(places, None)
-    for index, plain in zip(course.calls, course.plain, strict=True):
-        while place is not None and place <= index:
-            saved += drops[place]
-            place = next(places, None)
-        out.append(plain - saved)
-    return out
 
 
 def _untimed(triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.compaction_cost import Rates, back_after
+from workbench.analysis.compaction_cost import back_after
 from workbench.analysis.pictures import sign_of
 from workbench.analysis.replay import Replay, ReplayedCompaction
 from workbench.analysis.session_cost import session_cost
@@ -12,6 +12,7 @@ from workbench.analysis.watched_rules import RuleTrail, sentence_columns
 from workbench.base.figures import dollars, grouped
 from workbench.base.tables import Row, Table, columns
 from workbench.session import Session
+from workbench.tokens.cost import Rates
 
 
 def replays_table(played: Sequence[Replay]) -> Table:

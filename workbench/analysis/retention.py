@@ -23,9 +23,9 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from workbench.analysis.contradiction import State
 from workbench.analysis.fact_check import FactQuery, FactVerdict, Presence, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.state_claims import State
 from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome

@@ -61,7 +61,7 @@ def sizes_at_end(session: Session, counter: Counter, scale: Scale | None = None)
 def facts_lost(session: Session, epoch: int, counter: Counter) -> int | None:
     """Return the number of facts that the recorded compaction of an epoch lost completely. None if no compaction is
     recorded or its summary cannot be read. Reads the whole epoch."""
-    from workbench.analysis.recorded import following, recorded_outcome
+    from workbench.analysis.recorded_compactions import following, recorded_outcome
     from workbench.analysis.retention import retention
     from workbench.compaction.opening import context_at
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from workbench.analysis.fact_check import ENOUGH, LIGHT, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import is_unreadable, kept_marks, new_messages
 from workbench.base.errors import BadInput
 from workbench.base.printable import one_line

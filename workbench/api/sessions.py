@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.course import Course, course_messages, course_of
-from workbench.analysis.later_use import needed_after, project_folder
+from workbench.analysis.needed_items import needed_after, project_folder
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -20,7 +20,7 @@ from workbench.analysis.probes import (
     sources_of,
     with_sources,
 )
-from workbench.analysis.recorded import following
+from workbench.analysis.recorded_compactions import following
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import retention as retention_of
@@ -29,7 +29,7 @@ from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
-from workbench.analysis.why.rejections import overflowed_epoch
+from workbench.analysis.why.overflow import overflowed_epoch
 from workbench.api.asking import Summarize, answer_with
 from workbench.api.compacting import Pins, context
 from workbench.api.results import Compacted, messages_after

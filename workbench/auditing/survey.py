@@ -15,12 +15,10 @@ from pathlib import Path
 
 from xxhash import xxh3_128_hexdigest
 
-from workbench.analysis.compaction_cost import Rates, rates_of
-from workbench.analysis.course import Course, lazy_course
+from workbench.analysis.course import Course, Point, lazy_course
 from workbench.analysis.fact_check import SearchedText, fact_query
-from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import head_end, is_unreadable, kept_marks, new_messages
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.session_cost import session_dollars
@@ -38,7 +36,7 @@ from workbench.formats.format import Skimmed
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
 from workbench.tokens import Counter, estimate_tokens, first_call, overhead_at
-from workbench.tokens.cost import MILLION, spent_on
+from workbench.tokens.cost import MILLION, Rates, rates_of, spent_on
 from workbench.tokens.models import tables
 from workbench.tokens.window import Window, known_window
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import TRIGGERS, TriggerCost
 from workbench.base.errors import BadInput
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.preset import Preset, load_preset
-from workbench.tokens.cost import MILLION
+from workbench.tokens.cost import MILLION, Rates
 from workbench.tokens.window import Window, window_of
 
 REPLAYED_FROM = 100_000

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
+from workbench.analysis.compaction_cost import CacheLoss, SummaryUsage, cache_loss, summary_usage
 from workbench.analysis.grounding import Grounding, run_grounding
-from workbench.analysis.later_use import LaterUse
-from workbench.analysis.receipt import brief_receipt, receipt
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.needed_items import LaterUse
+from workbench.analysis.outcome_comparison import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import Retention, TrackedFact, is_unreadable
-from workbench.analysis.summary_usage import SummaryUsage, summary_usage
+from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
@@ -32,7 +31,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.server_compaction import are_readable
 from workbench.summarizers.summarizer import PureSummarizer
-from workbench.tokens.cost import MILLION, Cost
+from workbench.tokens.cost import MILLION, Cost, Rates, rates_of
 from workbench.tokens.sizes import Size
 
 RECORDED = "recorded"

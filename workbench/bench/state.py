@@ -29,8 +29,7 @@ from workbench.tokens.sizes import Size
 
 if TYPE_CHECKING:
     from workbench.analysis.generations import RepeatedCompaction
-    from workbench.analysis.later_use import LaterUse
-    from workbench.analysis.needed_items import Item
+    from workbench.analysis.needed_items import Item, LaterUse
     from workbench.analysis.retention import Retention
     from workbench.analysis.watched_rules import RuleVerdict
 
@@ -181,7 +180,7 @@ class Bench:
 
     def retention(self, outcome: Outcome) -> Retention:
         """Return the facts that an outcome of this context keeps. Facts that the session mentions later weigh more."""
-        from workbench.analysis.recorded import following
+        from workbench.analysis.recorded_compactions import following
         from workbench.analysis.retention import retention
 
         return retention(self.context, outcome, following(self.session, self.epoch))
@@ -189,13 +188,13 @@ class Bench:
     @cached_property
     def needed(self) -> tuple[Item, ...]:
         """Items that the session used after this epoch without being told them again; empty for the last epoch."""
-        from workbench.analysis.later_use import needed_after
+        from workbench.analysis.needed_items import needed_after
 
         return needed_after(self.session, self.epoch)
 
     def later_use(self, outcome: Outcome) -> LaterUse | None:
         """Return which of `needed` an outcome keeps; None after the last epoch, and for an unreadable summary."""
-        from workbench.analysis.later_use import later_use, project_folder
+        from workbench.analysis.needed_items import later_use, project_folder
 
         return later_use(self.needed, outcome, project_folder(self.session))
 
@@ -231,7 +230,7 @@ def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -
 def _second_compaction(bench: Bench, outcome: Outcome) -> RepeatedCompaction | None:
     """Return the compaction that follows `outcome`; None where `outcome` changed nothing."""
     from workbench.analysis.generations import repeat_compaction
-    from workbench.analysis.recorded import following
+    from workbench.analysis.recorded_compactions import following
     from workbench.summarizers.extractive import extractive
 
     def compact(context: Context) -> Outcome:

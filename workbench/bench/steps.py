@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from workbench.analysis.why.rejections import epoch_named
+from workbench.analysis.why.overflow import epoch_named
 from workbench.base.errors import BadInput
 from workbench.bench.state import Bench, EpochMarks
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version

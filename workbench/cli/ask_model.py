@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
-from workbench.analysis.probes.known_answers import as_probe_run
+from workbench.analysis.probes.exam import as_probe_run
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import printable

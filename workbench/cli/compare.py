@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.fit import ceiling_of
-from workbench.analysis.outcome_diff import added_messages, compare_fates
+from workbench.analysis.outcome_comparison import added_messages, ceiling_of, compare_fates
 from workbench.analysis.sweep.rows import CRITERIA
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from workbench.analysis.fit import Fit
+from workbench.analysis.outcome_comparison import Fit
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, columns
 from workbench.bench.assessment import Assessment, assess_recorded, compare

@@ -22,9 +22,9 @@ KEYS = {
     "analysis.grounding.Grounding": "claims_by_kind=checked unsupported=unfounded",
     "analysis.model_judge.JudgeResult": "facts kept_share=present correct_share=right labelled_pairs=pairs "
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
-    "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
+    "analysis.failures.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
         "trigger_tokens=trigger",
-    "analysis.recorded.RecordedCompaction": "epoch call kind=way manual tokens_before=tokens",
+    "analysis.recorded_compactions.RecordedCompaction": "epoch call kind=way manual tokens_before=tokens",
     "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported=unfounded",
     "analysis.replay.ReplayedCompaction": "call message round triggers status reason tokens_before=before "
         "tokens_after=after messages_before messages_after requests request_tokens summary_tokens cache "
@@ -35,12 +35,12 @@ KEYS = {
     "analysis.retention.KeptShare": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
         "kept_share=share correct_share=right weighted_share=weighted",
     "analysis.rework.items.ReworkItem": "kind subject=what message_before=before message_after=after tokens",
-    "analysis.rework.resumed.NextStep": "calls tokens message",
-    "analysis.rewrites.Rewrites": "calls written_tokens=written rewritten_tokens=tokens by_cause rewrites=again",
-    "analysis.spending.SpendingTotal": "name runs calls input_tokens=input output_tokens=output usd=dollars "
+    "analysis.rework.items.NextStep": "calls tokens message",
+    "analysis.session_cost.Rewrites": "calls written_tokens=written rewritten_tokens=tokens by_cause rewrites=again",
+    "analysis.run_reports.SpendingTotal": "name runs calls input_tokens=input output_tokens=output usd=dollars "
         "runs_without_price=unknown file",
-    "analysis.summary_usage.SummaryUsage": "calls input_tokens=read cached_tokens=cached output_tokens=written",
-    "analysis.sweep.axes.Axis": "setting=field values",
+    "analysis.compaction_cost.SummaryUsage": "calls input_tokens=read cached_tokens=cached output_tokens=written",
+    "analysis.sweep.plan.Axis": "setting=field values",
     "analysis.sweep.cells.SweepCell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
         "last_tokens=last calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled summaries "
         "cost_million_input_tokens=units usd=dollars kept_share=retention watched error",
@@ -50,12 +50,12 @@ KEYS = {
         "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=held",
     "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
     "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
-    "analysis.why.counterfactual.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "
+    "analysis.why.overflow.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "
         "last_tokens_before=last last_tokens_after=last_after rounds calls",
-    "analysis.why.fillers.Large": "message number role description=what tokens",
-    "analysis.why.fillers.RoundShare": "number message tokens total_tokens=upto",
-    "analysis.why.findings.OverflowLimit": "tokens context_tokens=context source=by description=why",
-    "analysis.why.rejections.RejectedRequest": "text message time",
+    "analysis.why.breakdown.Large": "message number role description=what tokens",
+    "analysis.why.breakdown.RoundShare": "number message tokens total_tokens=upto",
+    "analysis.why.overflow.OverflowLimit": "tokens context_tokens=context source=by description=why",
+    "analysis.why.overflow.RejectedRequest": "text message time",
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.state.RuleState": "sentence state_before=now state_after=after",
     "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from msgspec import Struct
 
-from workbench.analysis.why.rejections import epoch_named
+from workbench.analysis.why.overflow import epoch_named
 from workbench.base import paths
 from workbench.base.figures import percent
 from workbench.cli.output import on_a_terminal, over_line, warn

@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import in_characters, replay_picture, sign_of
 from workbench.analysis.preset_check import PresetCheck, agent_report, check_own_preset
-from workbench.analysis.recorded import recorded_compactions
+from workbench.analysis.recorded_compactions import recorded_compactions
 from workbench.analysis.replay import Replay, default_summarizer, replays
 from workbench.analysis.replay_table import (
     compactions_table,
@@ -32,6 +31,7 @@ from workbench.cli.watched import print_trails
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import PureSummarizer
+from workbench.tokens.cost import Rates
 
 _SUMMARIZERS: dict[str, PureSummarizer] = {"estimate": estimate, "extractive": extractive}
 

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from workbench.analysis.generations import Generation, Generations, generations
-from workbench.analysis.later_use import LaterUse
 from workbench.analysis.model_judge import JudgeResult, facts_to_judge, judge_result, judge_run
+from workbench.analysis.needed_items import LaterUse
 from workbench.analysis.probes.generation import MOST
-from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
+from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import Retention, is_unreadable, new_messages
-from workbench.analysis.retention_tables import generations_table, kinds_table, lacking_table
+from workbench.analysis.retention_report import generations_table, kinds_table, lacking_table
 from workbench.analysis.watched_rules import judge_recorded
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable

@@ -7,8 +7,16 @@ from typing import get_args
 
 import click
 
-from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
-from workbench.analysis.spending import By, spending, total_spending
+from workbench.analysis.run_reports import (
+    By,
+    answer_diffs,
+    call_facts,
+    differing_fields,
+    run_facts,
+    short_value,
+    spending,
+    total_spending,
+)
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped

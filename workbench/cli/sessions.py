@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.fullness import fullness, glanced_window
 from workbench.base.errors import BadInput
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns, csv
@@ -23,6 +22,7 @@ from workbench.formats.files import load, parts_of
 from workbench.formats.glance import SessionGlance
 from workbench.formats.machine import Place
 from workbench.formats.registry import places
+from workbench.tokens.window import fullness, glanced_window
 
 FIRST_WORDS = 48
 PROJECT = 20

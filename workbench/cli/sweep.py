@@ -12,12 +12,10 @@ from typing import Any
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import setting_words, value_words, varying_fields
-from workbench.analysis.sweep.cells import SweepCell, SweepPlan, as_preset, plan_of
-from workbench.analysis.sweep.journal import Journal, finished_cells
+from workbench.analysis.sweep.cells import Journal, SweepCell, finished_cells, spread, work_of
+from workbench.analysis.sweep.plan import SweepPlan, as_preset, plan_of, setting_words, value_words, varying_fields
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of, values_table
 from workbench.analysis.sweep.rows import SweepRow as Setting
-from workbench.analysis.sweep.spread import spread, work_of
 from workbench.analysis.watched_rules import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from workbench.analysis.pictures import growth_picture, in_characters
-from workbench.analysis.rewrites import Rewrites
-from workbench.analysis.session_cost import session_cost
+from workbench.analysis.session_cost import Rewrites, session_cost
 from workbench.analysis.watched_rules import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding

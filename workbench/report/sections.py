@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.probes import Probing
-from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
+from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report
 from workbench.analysis.retention import Retention
-from workbench.analysis.retention_tables import lacking_table
+from workbench.analysis.retention_report import lacking_table
 from workbench.analysis.rework import rework_report
 from workbench.analysis.why.tables import tables as why_tables
 from workbench.base.figures import grouped, interval

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.analysis.later_use import project_folder
+from workbench.analysis.needed_items import project_folder
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -20,8 +20,8 @@ from workbench.analysis.probes import (
     sources_of,
     with_sources,
 )
-from workbench.analysis.probes.known_answers import as_probe_run, known_answers
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.probes.exam import as_probe_run, known_answers
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import is_unreadable
 from workbench.analysis.watched_rules import RuleVerdict
 from workbench.base.errors import BadInput

@@ -21,7 +21,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from workbench.analysis.generations import Generation, generations
-from workbench.analysis.recorded import following
+from workbench.analysis.recorded_compactions import following
 from workbench.analysis.retention import Retention, TrackedFact
 from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
 from workbench.base.errors import BadInput

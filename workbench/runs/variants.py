@@ -20,9 +20,8 @@ from math import fsum
 
 from workbench.analysis.compaction_cost import back_after
 from workbench.analysis.prompt_use import StoredPrompt, as_strategy_prompt, common_strategy, policy_with
-from workbench.analysis.retention_tables import variants_table
-from workbench.analysis.sweep.axes import WINDOW, setting_words
-from workbench.analysis.sweep.cells import plan_of
+from workbench.analysis.retention_report import variants_table
+from workbench.analysis.sweep.plan import WINDOW, plan_of, setting_words
 from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns

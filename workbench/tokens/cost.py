@@ -7,12 +7,14 @@ a price is unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import fsum, inf
 from operator import itemgetter
 
 from msgspec import Struct
 
 from workbench.base.figures import dollars, grouped
+from workbench.base.tables import Kind, words
 from workbench.session import Billed, Usage
 from workbench.tokens.models import ModelInfo, Prices
 from workbench.tokens.models import find as find_model
@@ -176,3 +178,36 @@ def _dollars(tokens: int, price: float | None) -> float | None:
     if not tokens:
         return 0.0
     return None if price is None else tokens * price / MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Prices per million tokens. `known`: in US dollars, source `by`; otherwise multiples of the input price by the
+    usual ratios."""
+
+    input: float = 1.0
+    output: float = 5.0
+    read: float = 0.1
+    write: float = 1.25
+    known: bool = False
+    by: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of a table column with costs in this unit."""
+        return "money" if self.known else "input"
+
+    def words(self, amount: float) -> str:
+        """Return an amount as text: dollars, or the number of input tokens that cost as much."""
+        return words(amount, self.kind)
+
+
+def rates_of(model: str | None) -> Rates:
+    """Return the model's prices, or the ratios of Anthropic's list if they are unknown. The input price replaces a
+    missing price for writing. Raises BadInput for a broken price table of the user."""
+    info = find_model(model)
+    if info is None or info.prices is None or info.prices.cache_read is None:
+        return Rates()
+    prices = info.prices
+    write = prices.input if prices.cache_write is None else prices.cache_write
+    return Rates(prices.input, prices.output, info.prices.cache_read or 0.0, write, known=True, by=info.source)

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.base.figures import grouped
+from workbench.formats.glance import SessionGlance
 from workbench.session import Session
 from workbench.tokens.agents import allowed
 from workbench.tokens.models import find
@@ -79,3 +80,14 @@ def still(old: Window | None, found: Window | None) -> Window | None:
     if old is not None and (old.source == "given" or (old.source == "settings" and found is None)):
         return old
     return found
+
+
+def glanced_window(found: SessionGlance) -> Window | None:
+    """Return the context window of the newest epoch, as recorded or from the table of models."""
+    return known_window(None, found.window, found.format, found.model)
+
+
+def fullness(found: SessionGlance) -> float | None:
+    """Return the share of its window that the last recorded call took; None if tokens or window are unknown."""
+    window = glanced_window(found)
+    return found.tokens / window.tokens if found.tokens and window else None

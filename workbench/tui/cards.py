@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from workbench.analysis.why.diagnosis import Diagnosis
-from workbench.analysis.why.fillers import RoundShare
+from workbench.analysis.why.breakdown import RoundShare
+from workbench.analysis.why.diagnosis import Diagnosis, FindingFix
 from workbench.analysis.why.findings import HEADLINES, Finding
-from workbench.analysis.why.fixes import FindingFix
 from workbench.base.figures import short, unbroken
 from workbench.base.text import clip_middle
 from workbench.tui.plain import bar, fit, one_line, percent, plain

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from workbench.analysis.fullness import fullness, glanced_window
 from workbench.auditing.columns import SESSIONS, Record
 from workbench.base.resources import SAMPLES
 from workbench.base.tables import columns
@@ -20,6 +19,7 @@ from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Unreadable, glance
 from workbench.formats.format import Part
 from workbench.formats.glance import SessionGlance
+from workbench.tokens.window import fullness, glanced_window
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure, one_line, percent, several
 

@@ -9,12 +9,12 @@ from itertools import islice
 from rich.cells import cell_len
 from rich.text import Text
 
-from workbench.analysis.fit import Fit, rank
-from workbench.analysis.later_use import LaterUse
+from workbench.analysis.needed_items import LaterUse
+from workbench.analysis.outcome_comparison import Fit, rank
 from workbench.analysis.replay import Replay
 from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import Retention, new_messages
-from workbench.analysis.retention_tables import variants_table
+from workbench.analysis.retention_report import variants_table
 from workbench.base.figures import short
 from workbench.bench import RuleState
 from workbench.bench.assessment import Assessment

@@ -15,7 +15,7 @@ import pytest
 from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_newest import compacted, conversation, part
 from tests.tui.bench.desk import Desk
-from workbench.analysis.why.rejections import overflowed_epoch
+from workbench.analysis.why.overflow import overflowed_epoch
 from workbench.bench.saved_work import work_of
 from workbench.formats import files
 from workbench.formats.files import load, load_newest

@@ -16,8 +16,8 @@ from typing import Literal, cast, get_args
 
 from msgspec import Struct
 
+from workbench.analysis.contradiction import State
 from workbench.analysis.fact_check import FactQuery, FactVerdict, SearchedText, fact_query
-from workbench.analysis.state_claims import State
 from workbench.facts.fact import FactKind
 
 PairSet = Literal["tuning", "held"]

@@ -4,8 +4,7 @@ without a context."""
 from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam, sources_of
 from workbench.analysis.probes.generation import MOST, probes_of
 from workbench.analysis.probes.lookup import with_sources
-from workbench.analysis.probes.probe import Probe, ProbeKind
-from workbench.analysis.probes.probe_file import probes_path, read_probes, write_probes
+from workbench.analysis.probes.probe import Probe, ProbeKind, probes_path, read_probes, write_probes
 from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, Probing, ProbingTotal, graded, looked_up
 
 __all__ = [

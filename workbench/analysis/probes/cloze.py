@@ -1,4 +1,4 @@
-"""Sentences with a blank: questions whose answer is one term, word for word.
+"""Questions from sentences: one term is left blank, and the answer is that term, word for word.
 
 A term is left out only if the rest identifies the sentence, does not give the term away, and occurs nowhere in the
 session with another term in that place.
@@ -7,10 +7,21 @@ session with another term in that place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
-from workbench.analysis.needed_items import words_of
-from workbench.analysis.probes.probe import BLANK, contains_term, without_term
+from workbench.analysis.head_index import texts_of
+from workbench.analysis.mentions import Mentions, plain_path, words_of
+from workbench.analysis.probes.probe import BLANK, Probe, ProbeKind, contains_term, without_term
+from workbench.analysis.retention import superseded_texts
+from workbench.compaction.shape import Shape
+from workbench.compaction.shape_facts import facts_of, standing_of
+from workbench.facts.answers import typed_texts
+from workbench.facts.pastes import without_paste
+from workbench.facts.tools import normal_path
+from workbench.facts.wording import is_agent_message, message_prose, sentences
 
 FEWEST_WORDS = 5
 """Fewest meaningful words that remain in the sentence."""
@@ -25,6 +36,7 @@ AROUND = 60
 """Most characters on either side of the blank that identify its place in the text."""
 
 _CODE = r"[A-Za-z_$][\w$]*"
+
 _TERMS = re.compile(
     r"`(?P<code>[^`\n]{2,80})`"
     r"|(?P<quoted>(?<!\w)[\"“«「](?P<in>[^\"”»」\n?!,]{3,40})[\"”»」](?!\w))"
@@ -35,8 +47,10 @@ _TERMS = re.compile(
     r"|(?P<number>(?<![\w.,:/#+-])[$€£]?\d(?:[\d,_]*\d)?(?:\.\d+)*(?![\w.,]*\d))"
     r"|(?P<proper>(?<=[a-zà-ÿ,] )[A-ZÀ-ÞА-Я][\w'’-]{3,}(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3})(?!:)"
 )
+
 MOST_WORDS = {"code": 6, "path": 1, "flag": 1, "id": 1, "name": 1, "quoted": 3, "number": 1, "proper": 4}
 """Most words of a term by kind, most specific kind first."""
+
 _COMMON_TERMS = (
     "main master true false null none yes no ok todo git npm node python python3 pytest bash http https localhost "
     "utf-8 utf8 json yaml toml markdown readme.md package.json pyproject.toml cargo.toml makefile dockerfile "
@@ -49,6 +63,7 @@ _COMMON_TERMS = (
     "components/ src/ lib/ test/ tests/ utils/ docs/ hooks/ types/ "
     "setup.cfg requirements.txt font-medium font-bold collections.abc os.path"
 )
+
 _COMMON = frozenset(_COMMON_TERMS.split())
 """Terms that are easily guessed."""
 
@@ -139,7 +154,9 @@ _IN_CODE = re.compile(
 )
 """Contexts of terms that are code, parts of names, well-known standards, or line numbers, which change with every
 edit."""
+
 _SPELLED_OUT = re.compile(rf"{BLANK} \(([^()]{{4,80}})\)")
+
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -160,3 +177,161 @@ def _in_place(before: str, after: str, text: str) -> Iterator[str]:
     while (stop := text.find(after, at + 1)) >= 0:  # not a pattern, which would search for `after` from every character
         yield text[max(at, stop - 80) : stop]
         at = stop + len(after)
+
+
+FEWEST_BESIDE_AN_ERROR = 3
+"""Fewest meaningful words next to a blank in an error; few suffice, because the question names the failed command."""
+
+LONGEST_COMMAND = 100
+
+AGENT = "agent"
+
+AGENT_SAID = f"from an {AGENT} message"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Possible question about message `index`; a larger `rank` is chosen first. `frame`, the sentence with its blank,
+    must fit no other answer in the session."""
+
+    probe: Probe
+    index: int
+    rank: float
+    frame: str = ""
+
+
+class ProbedContext:
+    """Context that questions are generated from."""
+
+    def __init__(self, shape: Shape, folder: str) -> None:
+        self.shape, self.folder = shape, folder
+        self.messages = shape.masked
+
+    @cached_property
+    def flat(self) -> str:
+        """All texts on one line."""
+        return " ".join(" ".join(text.split()) for message in self.messages for text in texts_of(message))
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """All files that are mentioned."""
+        paths = (fact.text for fact in facts_of(self.shape) if fact.kind == "path")
+        return frozenset(plain_path(path, self.folder) for path in paths)
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """Number of files by name."""
+        return Counter(path.rpartition("/")[2] for path in self.paths)
+
+    def file(self, path: str) -> tuple[str, tuple[str, ...]]:
+        """Return a path as the answer, and its other accepted forms: the last two parts, and the file name if
+        unique."""
+        plain = plain_path(normal_path(path), self.folder)
+        name = plain.rpartition("/")[2]
+        several = plain.split("/")
+        end = ("/".join(several[-2:]),) if len(several) > 2 else ()
+        return plain, (*end, name) if name != plain and self.names[name] <= 1 else end
+
+
+def sentence_questions(source: ProbedContext) -> Iterator[Candidate]:
+    """Yield questions from sentences of the user, of the agent and of errors."""
+    yield from _user_sentences(source)
+    yield from _agent_sentences(source)
+    yield from _errors(source)
+
+
+def _user_sentences(source: ProbedContext) -> Iterator[Candidate]:
+    superseded = superseded_texts(source.shape)
+    rules = {one.fact.text.lower() for one in standing_of(source.shape)}
+    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by == "user"}
+    for index, words in typed_texts(source.messages):
+        for sentence in sentences(without_paste(words)):
+            low = sentence.lower()
+            if low in superseded or not is_worth_asking(sentence, agents=False):
+                continue
+            if low in rules:
+                found = list(_blank(source, "instruction", "from a rule of the user", sentence, index, 6))
+                yield from found or _rule_by_beginning(source, sentence, index, rules)
+            elif low in decided:
+                yield from _blank(source, "decision", "from a decision of the user", sentence, index, 5)
+            else:
+                yield from _blank(source, "recall", "from a user message", sentence, index, 3)
+
+
+def _agent_sentences(source: ProbedContext) -> Iterator[Candidate]:
+    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by != "user"}
+    for index, message in enumerate(source.messages):
+        if not is_agent_message(message):
+            continue
+        for sentence in sentences(message_prose(message)):
+            if sentence.lower() in decided and is_worth_asking(sentence, agents=False):
+                yield from _blank(source, "decision", "from a decision of the agent", sentence, index, 3)
+            elif is_worth_asking(sentence, agents=True):
+                yield from _blank(source, "recall", AGENT_SAID, sentence, index, 1)
+
+
+def _blank(
+    source: ProbedContext, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
+) -> Iterator[Candidate]:
+    """Yield at most one question: the sentence without the first term that can be left out."""
+    for term in terms_of(sentence, agents=AGENT in what):
+        frame = with_blank(sentence, term)
+        if frame is None or (what == AGENT_SAID and not is_specific_term(term)):
+            continue
+        names_file = is_file(term)
+        accept = source.file(term)[1] if names_file else ()
+        kind = "artifact" if kind == "recall" and names_file else kind
+        question = f'Fill in the blank ({what}): "{frame}"'
+        words = len(words_of(frame.replace(BLANK, " ")))
+        yield Candidate(
+            Probe(kind, question, term, accept, source=source.messages[index].id, says=sentence),
+            index,
+            rank + min(words, 20) / 20,
+            frame,
+        )
+        return
+
+
+BEGINNING = 3
+"""First words of a rule that the question quotes; more if none of them is meaningful."""
+
+
+def _rule_by_beginning(source: ProbedContext, rule: str, index: int, rules: Collection[str]) -> Iterator[Candidate]:
+    """Yield a question that quotes the first words of a rule and asks for all of it; the answer is judged by its
+    sense."""
+    words = rule.split()
+    sizes = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
+    size = next(sizes, len(words))
+    begins, rest = " ".join(words[:size]), " ".join(words[size:])
+    if len(words) < 3 * BEGINNING or len(words_of(rest)) < 3:
+        return
+    if sum(other.startswith(begins.lower()) for other in rules) > 1:
+        return
+    question = f'The user gave a rule that begins "{begins} …". What is the whole rule?'
+    yield Candidate(Probe("instruction", question, rule, (), True, source.messages[index].id, rule), index, 5)
+
+
+def is_file(term: str) -> bool:
+    """True for a path or file name, unlike the name of a product (`Node.js`)."""
+    read = Mentions()
+    read.add(term, "")
+    return plain_path(term, "") in read.paths and not _PRODUCT.fullmatch(term)
+
+
+_PRODUCT = re.compile(r"[A-Z][a-z]+\.js")
+
+
+def _errors(source: ProbedContext) -> Iterator[Candidate]:
+    for fact in facts_of(source.shape):
+        if fact.kind != "error" or not is_worth_asking(fact.text, agents=False):
+            continue
+        command = " ".join(fact.detail.split()).strip("`")
+        names_command = bool(command) and len(command) <= LONGEST_COMMAND
+        for term in terms_of(fact.text, agents=True):
+            frame = with_blank(fact.text, term, FEWEST_BESIDE_AN_ERROR)
+            if frame is None or (names_command and contains_term(term, command)):
+                continue
+            of = f" of `{command}`" if names_command else ""
+            question = f'Fill in the blank (from an error message{of}): "{frame}"'
+            yield Candidate(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
+            break

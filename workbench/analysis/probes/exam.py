@@ -3,6 +3,8 @@
 Each context is sent as a conversation with the questions as the last user message, at temperature 0, so that the model
 answers as the agent would. All arms get the same shuffled batches of questions. A model judges prose answers that do
 not match verbatim, without knowing which arm answered or how many arms there are.
+
+Answers of earlier runs are taken from the run history: no model gets the same questions in the same order again.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
+from workbench.summarizers import run_history
+from workbench.summarizers.run_records import RunRecord
 
 QUESTIONS_PER_CALL = 20
 """Questions per call."""
@@ -38,6 +42,7 @@ TIMEOUT_S = 300.0
 FULL, NOTHING = "full context", "nothing"
 
 _LINE = re.compile(r"^\W*(\d{1,4})\s*[:.)\]-]\s*(.*)$", re.MULTILINE)
+
 _VERDICT = re.compile(r"^\W*(\d{1,4})\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -229,3 +234,28 @@ class Exam:
 
 def _states_answer(question: str, probe: Probe) -> bool:
     return bool(probe.answer) and not probe.prose and contains_term(probe.answer, question)
+
+
+STRATEGY = "probe"
+"""Strategy name of runs that asked probes and compacted nothing."""
+
+
+def known_answers(session: str, model: str) -> dict[str, Answer]:
+    """Return the answers of `model` by request key, without failures. `session` is the digest of the session. Raises
+    BadInput for an unreadable run history."""
+    runs = [
+        one.id
+        for one in run_history.list_runs()
+        if (one.strategy, one.session, one.model) == (STRATEGY, session, model)
+    ]
+    found: dict[str, Answer] = {}
+    for id in reversed(runs):
+        found |= {
+            key: answer for key, answer in run_history.load_run(id).answers.items() if isinstance(answer, Summary)
+        }
+    return found
+
+
+def as_probe_run(record: RunRecord) -> RunRecord:
+    """Return the record of a run that asked probes, without a strategy of its own."""
+    return record.model_copy(update={"strategy": STRATEGY, "preset": "", "policy": {}})

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.needed_items import sentences, words_of
+from workbench.analysis.mentions import sentences, words_of
 from workbench.analysis.probes.probe import NOT_KNOWN, Probe, contains_term
 from workbench.base.text import clip
 from workbench.session import Message

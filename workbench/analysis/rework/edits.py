@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.analysis.needed_items import plain_path
+from workbench.analysis.mentions import plain_path
 from workbench.analysis.rework.removed import SAME, RemovedText
 from workbench.facts.calls import ToolCall
 from workbench.facts.diffstat import text_replacements

@@ -16,7 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.analysis.needed_items import plain_path
+from workbench.analysis.mentions import plain_path
 from workbench.analysis.rework.removed import SAME, RemovedText, lines_of
 from workbench.base.session_caches import session_cache
 from workbench.base.values import json_text

@@ -1,34 +1,65 @@
-"""Rework after each recorded compaction of a session: `rework`."""
+"""Rework after each recorded compaction of a session, `rework`, and the first new step after it."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 
 from workbench.analysis.course import Course
-from workbench.analysis.later_use import project_folder
-from workbench.analysis.recorded import RecordedCompaction, recorded_compactions
+from workbench.analysis.mentions import plain_path
+from workbench.analysis.needed_items import project_folder
+from workbench.analysis.recorded_compactions import RecordedCompaction, recorded_compactions
 from workbench.analysis.rework.edits import repeated_edits
-from workbench.analysis.rework.fetches import RepeatedFetch, repeated_fetches, viewed
+from workbench.analysis.rework.fetches import CallFiles, RepeatedFetch, is_read_only, repeated_fetches, viewed
 from workbench.analysis.rework.removed import RemovedText
 from workbench.analysis.rework.repeated_statements import repeated_questions, repeated_statements
-from workbench.analysis.rework.resumed import NextStep, next_steps
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.facts.answers import typed_texts
 from workbench.facts.calls import ToolCall, all_calls
+from workbench.facts.shell_lines import simple_commands
 from workbench.facts.standing import RuleFinder, rules_in_text
+from workbench.facts.tasks import changes_tasks
+from workbench.facts.tools import normal_path, tool_name
 from workbench.session import Message
 from workbench.session.masked import searched_message
 from workbench.tokens.sizes import visible_chars
 
+_ORIENTS = re.compile(
+    r"grep|glob|^ls$|^list|^find|search_file|file_search|codebase|^tree$|^write_stdin$|bash_?output|^task_?(?:list|get|output)|"
+    r"todo_?read|^wait|read_process|list_process"
+)
+"""Tools that look around in the project, or wait for running work."""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Work between a compaction and the first new step after it.
+
+    `message` is the id of the answer that takes the step, "" if none does before the next compaction or the end of the
+    session. `calls` is the number of calls before it; `passed` is the range of messages before it in `course`.
+    """
+
+    calls: int
+    message: str
+    course: Course = field(repr=False, compare=False)
+    passed: range
+
+    @cached_property
+    def tokens(self) -> int:
+        """Tokens of the calls and results before the new step."""
+        return sum(self.course.sizes.tokens[self.passed.start : self.passed.stop])
+
+
 Kind = Literal["file", "command", "search", "question", "said", "undone", "redone"]
+
 KINDS: dict[Kind, tuple[str, str]] = {
     "file": ("file read again", "file reads repeated"),
     "command": ("command run again", "commands run again"),
@@ -166,3 +197,60 @@ def _share(course: Course, called: ToolCall) -> int:
     if len(message.blocks) < 2:
         return tokens
     return tokens * visible_chars(Message("", message.role, (called.result,))) // max(1, visible_chars(message))
+
+
+def next_steps(
+    course: Course, calls: Sequence[CallFiles], spans: Iterable[range], again: Set[tuple[int, str]]
+) -> Iterator[NextStep]:
+    """Yield a `NextStep` for each of `spans`, ranges of messages between compactions in order.
+
+    A new step is an answer to the user without a call, or a call that does more than repeat a fetch or look around
+    (known files, project, repository, plan, running work). `again` has message index and id of the calls that repeat a
+    fetch.
+    """
+    cwd = project_folder(course.session)
+    at: dict[int, list[CallFiles]] = {}
+    for one in calls:
+        at.setdefault(one[0].index, []).append(one)
+    seen: set[str] = set()
+    before = iter(calls)
+    called, paths = next(before, (None, ()))
+    for span in spans:
+        while called is not None and called.index < span.start:
+            seen.update(paths)
+            seen.update(plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind != "command")
+            called, paths = next(before, (None, ()))
+        yield _first_step(course, at, span, again, seen)
+
+
+def _first_step(
+    course: Course, at: Mapping[int, Sequence[CallFiles]], span: range, again: Set[tuple[int, str]], seen: Set[str]
+) -> NextStep:
+    messages, stop = course.messages, span.stop
+    first = next((index for index in span if messages[index].role == "assistant"), stop)
+    count = 0
+    for index in range(first, stop):
+        if messages[index].role != "assistant":
+            continue
+        made = at.get(index, ())
+        new = any((index, one.call.id) not in again and _is_new(one, paths, seen) for one, paths in made)
+        ends = (
+            not made
+            and messages[index].text.strip()
+            and (index + 1 == len(messages) or messages[index + 1].starts_round)
+        )
+        if new or ends:
+            return NextStep(count, messages[index].id, course, range(first, index))
+        count += len(made)
+    return NextStep(count, "", course, range(first, stop))
+
+
+def _is_new(called: ToolCall, paths: Sequence[str], seen: Set[str]) -> bool:
+    if changes_tasks(called.call) or (not called.actions and _ORIENTS.search(tool_name(called.call.name))):
+        return False
+    if any(one.kind not in ("viewed", "command") for one in called.actions):
+        return True
+    if paths:
+        return any(path not in seen for path in paths)
+    lines = [one.target for one in called.actions if one.kind == "command"]
+    return not lines or any(not is_read_only(one) for line in lines for one in simple_commands(line))

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Set
 
 from workbench.analysis.course import Course
-from workbench.analysis.needed_items import texts
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.mentions import texts
+from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.session import Message
 
 SAME = 0.8

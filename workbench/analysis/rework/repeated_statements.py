@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from workbench.analysis.needed_items import sentences, words_of
+from workbench.analysis.mentions import sentences, words_of
 from workbench.analysis.rework.removed import RemovedText
 from workbench.base.session_caches import session_cache
 from workbench.facts.calls import ToolCall

@@ -1,11 +1,19 @@
-"""Cells of a sweep. Each cell is one file replayed under one setting, independently of the others."""
+"""Cells of a sweep: run on all cores or on a Dask scheduler, and kept in a journal.
+
+A cell is one file replayed under one setting, independently of the others. The journal has a line per finished cell, so
+that an interrupted sweep can continue. Its first line identifies the sweep; an incomplete last line is skipped. A cell
+counts as finished while its file has the same size and modification time; failed cells are computed again.
+"""
 
 from __future__ import annotations
 
-import itertools
+import hashlib
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,71 +22,22 @@ from pydantic import TypeAdapter, ValidationError
 from workbench.analysis.course import Course, course_messages, course_of
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
-from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis, setting_words
+from workbench.analysis.sweep.plan import WINDOW, Number, SweepPlan
 from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
+from workbench.base import parallel as over
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.files import refuse_special
+from workbench.base.parallel import cores
 from workbench.base.secrets import error_line
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.policy import Policy, explain
-from workbench.compaction.preset import Preset
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter, Scale
 from workbench.tokens.cache import CountCache
 from workbench.tokens.window import Window, window_of
-
-
-@dataclass(frozen=True)
-class SweepPlan:
-    """Plan of a sweep: a preset, its varying fields, and fixed options. `retained`: facts are checked in every outcome.
-    `part` selects the session in files with several. `watched` rules are judged at every compaction."""
-
-    preset: Preset
-    axes: tuple[Axis, ...]
-    window: int | None = None
-    retained: bool = False
-    part: str = ""
-    watched: tuple[str, ...] = ()
-
-    @property
-    def extracted(self) -> bool:
-        """True if summaries are sentences of the session instead of filler."""
-        return self.retained or bool(self.watched)
-
-    @property
-    def settings(self) -> tuple[tuple[Number, ...], ...]:
-        """Every combination of values; the last axis varies fastest."""
-        return tuple(itertools.product(*(axis.values for axis in self.axes)))
-
-    def policy(self, setting: Sequence[Number]) -> Policy:
-        """Return the policy of a setting. Raises BadInput for an invalid value."""
-        values = self.preset.policy.model_dump()
-        for axis, value in zip(self.axes, setting, strict=True):
-            if axis.field == WINDOW:
-                continue
-            *groups, last = axis.field.split(".")
-            inner = values
-            for group in groups:
-                inner = inner[group]
-            inner[last] = value
-        try:
-            return type(self.preset.policy).model_validate(values)
-        except ValidationError as error:
-            raise BadInput(f"--vary {explain(error)}") from None
-
-    def preset_with(self, setting: Sequence[Number]) -> Preset:
-        """Return the preset of a setting. Raises BadInput for an invalid value."""
-        varied = {axis.field: "--vary" for axis in self.axes if axis.field != WINDOW}
-        return self.preset.with_values(self.policy(setting), varied)
-
-    def window_of(self, setting: Sequence[Number], own: Window | None) -> Window | None:
-        """Return the window of a setting: the varying one, the given one, or the session's own."""
-        varied = [int(value) for axis, value in zip(self.axes, setting, strict=True) if axis.field == WINDOW]
-        given = varied[0] if varied else self.window
-        return Window(given, "given") if given else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +66,6 @@ class SweepCell:
     retention: float | None = None
     watched: tuple[RuleVerdict | None, ...] = ()
     error: str = ""
-
-
-def plan_of(
-    preset: Preset,
-    vary: Sequence[str],
-    window: int | None,
-    *,
-    retained: bool,
-    part: str = "",
-    watched: tuple[str, ...] = (),
-) -> SweepPlan:
-    """Return a plan. Raises BadInput unless one or two fields vary, with valid values and at most `MOST_VALUES`
-    combinations."""
-    if not 1 <= len(vary) <= 2:
-        raise BadInput("A sweep varies one or two fields; give --vary once or twice.")
-    axes = tuple(parse_axis(text, preset.policy) for text in vary)
-    if len({axis.field for axis in axes}) < len(axes):
-        raise BadInput(f"{axes[0].field} cannot vary along both axes; name two fields.")
-    if math.prod(len(axis.values) for axis in axes) > MOST_VALUES:
-        raise BadInput(f"This grid has more than {MOST_VALUES} settings; take larger steps.")
-    plan = SweepPlan(preset, axes, window, retained, part, watched)
-    for setting in plan.settings:
-        plan.policy(setting)
-    return plan
 
 
 ScaleOf = Callable[[Session], Scale | None]
@@ -203,12 +138,6 @@ def _reason(error: Exception) -> str:
     return text if isinstance(error, BadInput) else error_line(f"{type(error).__name__}: {text}".rstrip(": "))
 
 
-def as_preset(plan: SweepPlan, setting: Sequence[Number], name: str) -> Preset:
-    """Return a new preset with the numbers of a setting. A varied window is left out, because presets have none."""
-    about = f"{plan.preset.about.rstrip('. ')}; from a sweep: {setting_words(plan.axes, setting)}."
-    return replace(plan.preset, id=name, about=about, policy=plan.policy(setting))
-
-
 def cell_fields(cell: SweepCell) -> dict[str, Any]:
     """Return the fields of a cell for JSON."""
     return {**asdict(cell), "setting": list(cell.setting)}
@@ -220,3 +149,161 @@ _CELL = TypeAdapter(SweepCell)
 def cell_from(fields: Mapping[str, Any]) -> SweepCell:
     """Return a cell of JSON fields. Raises ValidationError for invalid ones."""
     return _CELL.validate_python(fields)
+
+
+Work = tuple[str, tuple[tuple[Number, ...], ...]]
+"""File and the settings to replay it under; loaded once for all."""
+
+
+def work_of(
+    files: Sequence[str], plan: SweepPlan, known: Collection[tuple[str, tuple[Number, ...]]], cores: int
+) -> list[Work]:
+    """Return the remaining work. Settings of a file stay together unless there are fewer files than cores."""
+    parts = max(1, -(-cores // max(len(files), 1)))
+    found: list[Work] = []
+    for file in files:
+        left = [setting for setting in plan.settings if (file, setting) not in known]
+        size = -(-len(left) // parts) if left else 1
+        found += [(file, tuple(left[start : start + size])) for start in range(0, len(left), size)]
+    return found
+
+
+def spread(
+    work: Sequence[Work], plan: SweepPlan, cluster: str = "", scale_of: ScaleOf = no_scale
+) -> Iterator[tuple[SweepCell, ...]]:
+    """Yield the cells of each piece of work when it is finished, in any order. For `cluster` and errors see
+    `workbench.base.spread`."""
+    if work:
+        jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
+        yield from over.run_parallel(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
+
+
+def _swept(plan: SweepPlan, scale_of: ScaleOf, piece: Work) -> tuple[SweepCell, ...]:
+    file, settings = piece
+    return sweep_file(file, plan, settings, scale_of)
+
+
+FIGURES = 2
+"""Version of the figures; raise it when their meaning changes, so that older cells are computed again."""
+
+Stamp = tuple[int, int]
+"""Size and modification time in ns."""
+
+
+def sweep_key(plan: SweepPlan) -> str:
+    """Return a key of everything that a cell depends on: fixed policy fields, varying fields, window, part, watched
+    rules and `FIGURES`. The values are not included, so that a grid can be widened."""
+    fixed: dict[str, Any] = plan.preset.policy.model_dump(mode="json")
+    for axis in plan.axes:
+        *groups, last = axis.field.split(".")
+        inner = fixed
+        for group in groups:
+            inner = inner[group]
+        inner.pop(last, None)
+    window = None if any(axis.field == WINDOW for axis in plan.axes) else plan.window
+    fields = [axis.field for axis in plan.axes]
+    parts: list[Any] = [
+        plan.preset.strategy,
+        fixed,
+        fields,
+        window,
+        plan.retained,
+        FIGURES,
+        *([plan.part] if plan.part else []),
+    ]
+    parts += [plan.watched] if plan.watched else []
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=12).hexdigest()
+
+
+def stamp_of(file: str) -> Stamp:
+    """Return size and modification time; zeros for a missing file."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def finished_cells(path: Path, plan: SweepPlan) -> tuple[SweepCell, ...]:
+    """Return the finished cells of a journal; () if it does not exist. Raises BadInput for a file that is not regular,
+    not a journal, or the journal of another sweep.
+    """
+    refuse_special(path)
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); name another journal.") from None
+    if not lines:
+        return ()
+    head = _line_fields(lines[0])
+    if head is None or "sweep" not in head:
+        raise BadInput(f"{path} is not the journal of a sweep; name another file; it is created.")
+    if head["sweep"] != sweep_key(plan):
+        raise BadInput(f"{path} is the journal of another sweep; name another file, or delete it to start over.")
+    stamps: dict[str, Stamp] = {}
+    found: dict[tuple[str, tuple[float, ...]], SweepCell] = {}
+    for line in lines[1:]:
+        fields = _line_fields(line)
+        cell = _cell_of_line(fields) if fields else None
+        if fields is None or cell is None or cell.error:
+            continue
+        now = stamps.setdefault(cell.file, stamp_of(cell.file))
+        if fields.get("stamp") == list(now):
+            found[cell.file, cell.setting] = cell
+    return tuple(found.values())
+
+
+class Journal:
+    """Journal open for more cells. Each line is one atomic append, so several writers may share it."""
+
+    def __init__(self, path: Path, plan: SweepPlan) -> None:
+        """Open or create the journal. Raises BadInput if it cannot be written."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise BadInput(f"{path} cannot be written ({error.strerror}); name another journal.") from None
+        self._path = path
+        if not path.stat().st_size:
+            self._write({"sweep": sweep_key(plan), "strategy": plan.preset.strategy})
+        elif not path.read_bytes().endswith(b"\n"):
+            self._put(b"\n")
+
+    def note(self, cells: Iterable[SweepCell]) -> None:
+        """Append cells. Raises BadInput on a full disk; earlier lines stay."""
+        for cell in cells:
+            self._write({**cell_fields(cell), "stamp": stamp_of(cell.file)})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _write(self, fields: Mapping[str, Any]) -> None:
+        self._put(json.dumps(fields).encode() + b"\n")
+
+    def _put(self, line: bytes) -> None:
+        try:
+            written = self._file.write(line)
+        except OSError as error:
+            raise BadInput(
+                f"{self._path} cannot be written ({error.strerror}); free some space, then continue with it."
+            ) from None
+        if written < len(line):
+            raise BadInput(f"{self._path} cannot be written (no room is left); free some space, then continue with it.")
+
+
+def _line_fields(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _cell_of_line(fields: Mapping[str, Any]) -> SweepCell | None:
+    try:
+        return cell_from({name: value for name, value in fields.items() if name != "stamp"})
+    except ValidationError:
+        return None

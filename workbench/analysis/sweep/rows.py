@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from workbench.analysis.sweep.axes import Number
-from workbench.analysis.sweep.cells import SweepCell, SweepPlan
+from workbench.analysis.sweep.cells import SweepCell
+from workbench.analysis.sweep.plan import Number, SweepPlan
 from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, sentence_columns
 from workbench.base.tables import Column, Row, Table, columns
 

@@ -1,32 +1,30 @@
-"""Diagnosis of one epoch's context as one frozen value: `diagnose`."""
+"""Diagnosis of one epoch's context as one frozen value, `diagnose`, and the fix of each of its findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from workbench.analysis.course import Course
+from workbench.analysis.course import Course, Point
 from workbench.analysis.failures import SessionFailures, failures_of
-from workbench.analysis.growth import Point
-from workbench.analysis.recorded import ACTIONS
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
+from workbench.analysis.recorded_compactions import ACTIONS
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework
-from workbench.analysis.rewrites import Rewrites, rewrites
+from workbench.analysis.session_cost import Rewrites, rewrites
 from workbench.analysis.usage_check import check_usage
-from workbench.analysis.why import fillers, waste
-from workbench.analysis.why.causes import causes
-from workbench.analysis.why.counterfactual import Crossing, crossing
-from workbench.analysis.why.findings import Finding, OverflowLimit, findings
-from workbench.analysis.why.rejections import RejectedRequest, rejected_requests
-from workbench.analysis.why.verdict import verdict
+from workbench.analysis.why import breakdown, waste
+from workbench.analysis.why.breakdown import causes, verdict
+from workbench.analysis.why.findings import Finding, findings
+from workbench.analysis.why.overflow import Crossing, OverflowLimit, RejectedRequest, crossing, rejected_requests
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies import remedies, strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Session
 from workbench.tokens.sizes import Size
@@ -70,10 +68,10 @@ class Diagnosis:
     triggers: tuple[Trigger, ...]
     played: Replay
     layers: tuple[Layer, ...]
-    tools: tuple[fillers.SizeShare, ...]
-    files: tuple[fillers.SizeShare, ...]
-    rounds: tuple[fillers.RoundShare, ...]
-    largest: tuple[fillers.Large, ...]
+    tools: tuple[breakdown.SizeShare, ...]
+    files: tuple[breakdown.SizeShare, ...]
+    rounds: tuple[breakdown.RoundShare, ...]
+    largest: tuple[breakdown.Large, ...]
     waste: waste.Waste
     rework: tuple[Rework, ...]
     rewrites: Rewrites | None
@@ -115,7 +113,7 @@ def diagnose(
     limit = limit_of(context, session, epoch, points, refused)
     chosen = strategy(preset.strategy)
     automatic = context.with_(manual=False)
-    rounds = fillers.by_round(context)
+    rounds = breakdown.by_round(context)
     recent = [each.tokens for each in rounds[-RECENT:]]
     per_round = sum(recent) // len(recent) if recent else 0
     crossed = crossing(course, course.plain, limit.tokens) if limit else None
@@ -135,7 +133,7 @@ def diagnose(
     triggers = chosen.read_triggers(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
-    largest = fillers.largest(context)
+    largest = breakdown.largest(context)
     return Diagnosis(
         session=session,
         epoch=epoch,
@@ -152,8 +150,8 @@ def diagnose(
         triggers=triggers,
         played=played,
         layers=found,
-        tools=fillers.by_tool(context),
-        files=fillers.by_file(context),
+        tools=breakdown.by_tool(context),
+        files=breakdown.by_file(context),
         rounds=rounds,
         largest=largest,
         waste=wasted,
@@ -213,3 +211,63 @@ def _refused_request(context: Context, members: Sequence[int], refusals: Sequenc
             stop = len(context)
         sizes.append(context.upto(stop).tokens + context.layout.sizes.overhead)
     return max(sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class PresetFix:
+    """Use another policy. `words` complete the sentence "a: …"."""
+
+    preset: Preset
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFix:
+    """Pin, drop or shorten messages, by id. `words` complete the sentence "a: …"."""
+
+    does: Literal["pin", "drop", "shorten"]
+    words: str
+    messages: tuple[str, ...]
+
+
+FindingFix = PresetFix | MessageFix
+
+
+def fix_for(found: Diagnosis, one: Finding, here: Container[str]) -> FindingFix | None:
+    """Return the fix of a finding; None without one. `here` are the ids of the planned context; a fix changes no other
+    messages."""
+    waste, kind = found.waste, one.kind
+    match kind:
+        case "clear":
+            return _remedy(found, kind)
+        case "reread" | "rereads":
+            of = set(one.messages)
+            older = [read.message for each in waste.rereads for read in each.repeated if read.message in of]
+            return _edit("drop", "drop the older reads", older, here)
+        case "unused":
+            return _edit("drop", "drop them", [spot.message for spot in waste.unused], here)
+        case "base64" | "logs":
+            spots = waste.base64 if kind == "base64" else waste.logs
+            return _edit("shorten", "shorten them", [spot.message for spot in spots], here)
+        case "message":
+            return _edit("shorten", "shorten it", one.messages, here)
+        case "rework":
+            before = [item.before for each in found.rework for item in each.items]
+            return _edit("pin", "pin the facts that were needed again", before, here)
+    return None
+
+
+def _remedy(found: Diagnosis, kind: str) -> PresetFix | None:
+    bound = found.limit.tokens if found.limit else None
+    for chosen, remedy in remedies(bound) if bound is not None else ():
+        if remedy.kind == kind:
+            preset = Preset(chosen.id, chosen.id, chosen.about, "", remedy.policy)
+            return PresetFix(preset, "use that preset")
+    return None
+
+
+def _edit(
+    does: Literal["pin", "drop", "shorten"], words: str, messages: Sequence[str], here: Container[str]
+) -> MessageFix | None:
+    reached = tuple(dict.fromkeys(id for id in messages if id in here))
+    return MessageFix(does, words, reached) if reached else None

@@ -9,20 +9,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.analysis.preset_check import check_own_preset, preset_report
-from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
 from workbench.analysis.recorded_claims import RecordedClaims
+from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework_report
 from workbench.analysis.usage_check import Gap
-from workbench.analysis.why.causes import SizeCause
-from workbench.analysis.why.counterfactual import Delay, delay, delay_without
-from workbench.analysis.why.fillers import Large
+from workbench.analysis.why.breakdown import Large, SizeCause
+from workbench.analysis.why.overflow import Delay, OverflowLimit, delay, delay_without
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
@@ -62,22 +58,6 @@ HEADLINES = {
     "strategy": "This preset, for comparison",
 }
 """Short title of each kind of finding."""
-
-
-class OverflowLimit(Struct, frozen=True):
-    """Tokens at which a context counts as overflowing, and their source: the agent compacted there, the API rejected
-    the next request, or it is the window. `context` is the whole context when the agent compacted or the API rejected
-    the request, and may exceed `tokens`, the last recorded size; None for a window."""
-
-    tokens: int
-    why: str
-    by: Literal["agent", "refusal", "window"]
-    context: int | None = None
-
-    @property
-    def ended(self) -> bool:
-        """True if the agent compacted there, possibly after the epoch's last call."""
-        return self.by == "agent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from workbench.analysis.rework import KINDS, ReworkItem
-from workbench.analysis.rewrites import CAUSES, Rewrites
+from workbench.analysis.session_cost import CAUSES, Rewrites
+from workbench.analysis.why.breakdown import SizeShare
 from workbench.analysis.why.diagnosis import Diagnosis
-from workbench.analysis.why.fillers import SizeShare
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from workbench.analysis.why.fillers import block_tokens
+from workbench.analysis.why.breakdown import block_tokens
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of

@@ -64,9 +64,9 @@ async def count_from(host: Host, first: Span) -> None:
         known = to_count(bench) is None
         counted = known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set)
         if counted and not bench.session.begins_at:
-            from workbench.analysis import growth
+            from workbench.analysis.course import growth_messages
 
-            host.counter.count_all(growth.growth_messages(bench.session), lambda done, of: None, given_up.is_set)
+            host.counter.count_all(growth_messages(bench.session), lambda done, of: None, given_up.is_set)
 
     try:
         await asyncio.to_thread(work)
@@ -113,11 +113,10 @@ async def _epochs(host: Host) -> None:
         sizes = sizes_at_end(bench.session, host.counter, bench.scale)
         if not counted:
             return sizes, ""
-        from workbench.analysis.growth import growth
-        from workbench.analysis.why.causes import causes
+        from workbench.analysis.course import growth
+        from workbench.analysis.why.breakdown import causes, verdict
         from workbench.analysis.why.diagnosis import limit_of
-        from workbench.analysis.why.rejections import rejected_requests
-        from workbench.analysis.why.verdict import verdict
+        from workbench.analysis.why.overflow import rejected_requests
 
         points = growth(bench.session, host.counter, bench.scale)
         limit = limit_of(bench.context, bench.session, bench.epoch, points, rejected_requests(bench.session))

@@ -24,7 +24,7 @@ from workbench.tui.bench.store import BenchView
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
-    from workbench.analysis.why.fixes import MessageFix
+    from workbench.analysis.why.diagnosis import MessageFix
     from workbench.play.frames import Story
     from workbench.repairs.engine import Repair
     from workbench.runs.variants import Variant
@@ -224,7 +224,7 @@ def see_why(host: Host) -> None:
 
 async def _apply_fix(host: Host, applied: why.Applied) -> None:
     """Go to the epoch of a finding's fix and apply it there, as one step to undo."""
-    from workbench.analysis.why.fixes import PresetFix
+    from workbench.analysis.why.diagnosis import PresetFix
 
     await to_epoch(host, applied.epoch)
     fix = applied.fix

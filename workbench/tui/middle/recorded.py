@@ -48,7 +48,7 @@ def theirs_parts(view: TabInput) -> Parts:
     ground = _ground(bench, run.outcome)
     count = bench.layout.sizes.meter.text_tokens
     theirs = (text := summary_inside(their.text), count(text), ground.check(text))
-    from workbench.analysis.recorded import recorded_outcome
+    from workbench.analysis.recorded_compactions import recorded_outcome
     from workbench.analysis.retention import is_unreadable
 
     their_outcome = recorded_outcome(bench.session, bench.epoch)

@@ -13,7 +13,13 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from workbench.analysis.outcome_diff import ComparedFate, FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.outcome_comparison import (
+    ComparedFate,
+    FatePair,
+    added_messages,
+    compare_fates,
+    shortened_messages,
+)
 from workbench.base.figures import short
 from workbench.bench import Bench
 from workbench.compaction.outcome import NewMessage

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from workbench.analysis.generations import Generations, generations
-from workbench.analysis.recorded import following
+from workbench.analysis.recorded_compactions import following
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from workbench.analysis.retention import Retention, TrackedFact
-from workbench.analysis.retention_tables import kinds_table
+from workbench.analysis.retention_report import kinds_table
 from workbench.base.tables import text
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess, assess_recorded, compute

@@ -9,7 +9,7 @@ from typing import Any
 from textual.app import App
 
 from workbench.analysis.prompt_use import policy_with
-from workbench.analysis.sweep.axes import WINDOW, varying_fields
+from workbench.analysis.sweep.plan import WINDOW, varying_fields
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy

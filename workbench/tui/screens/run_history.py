@@ -16,8 +16,16 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.worker import Worker
 
-from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
-from workbench.analysis.spending import By, spending, total_spending
+from workbench.analysis.run_reports import (
+    By,
+    answer_diffs,
+    call_facts,
+    differing_fields,
+    run_facts,
+    short_value,
+    spending,
+    total_spending,
+)
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown

@@ -16,10 +16,9 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
 
 from workbench.analysis.pictures import growth_picture
-from workbench.analysis.why.diagnosis import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import Diagnosis, FindingFix, diagnose, fix_for
 from workbench.analysis.why.findings import Finding
-from workbench.analysis.why.fixes import FindingFix, fix_for
-from workbench.analysis.why.rejections import overflowed_epoch
+from workbench.analysis.why.overflow import overflowed_epoch
 from workbench.analysis.why.tables import KEYS as TABLE_KEYS
 from workbench.analysis.why.tables import tables
 from workbench.base.figures import unbroken

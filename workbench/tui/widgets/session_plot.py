@@ -12,8 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from workbench.analysis.course import Course
-from workbench.analysis.growth import Point
+from workbench.analysis.course import Course, Point
 from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
 from workbench.analysis.replay import Replay, ReplayedCompaction
 from workbench.analysis.replay_table import trail_words

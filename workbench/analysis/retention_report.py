@@ -1,15 +1,50 @@
-"""Tables of kept facts: by kind, lost facts, comparison of variants, generations."""
+"""Kept facts as shown: one line on a compaction, and tables by kind, of lost facts, of variants and of generations.
+
+The line is shown above the bars of a plan and in `cwb compact`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from workbench.analysis.compaction_cost import paid_back
 from workbench.analysis.generations import Generation, Generations
-from workbench.analysis.later_use import LaterUse
+from workbench.analysis.needed_items import LaterUse
 from workbench.analysis.retention import KINDS, KeptShare, Retention, TrackedFact
 from workbench.analysis.watched_rules import sentence_columns
+from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line
 from workbench.base.tables import Column, Row, Table, Value, columns
+from workbench.base.text import counted
+
+UNREADABLE = "its summary cannot be read"
+
+
+def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
+    """Return the parts of the line, most important first: rules and facts kept, facts lost, cost, and calls until paid
+    back."""
+    parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
+    if facts.unknown:
+        parts.append(UNREADABLE)
+    elif facts.share is not None:
+        lost = f" ({grouped(facts.lost)} lost)" if facts.lost else ""
+        parts.append(f"{'' if parts else 'keeps '}{percent(facts.share)} of {counted(facts.facts, 'fact')}{lost}")
+    return (*parts, (f"summary {cost}, " if cost else "") + paid_back(calls))
+
+
+def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
+    """Return the parts of `receipt` in fewer words, for a narrow screen."""
+    parts = [_of_rules(*rules)] if rules[1] else []
+    if facts.unknown:
+        parts.append(UNREADABLE)
+    elif facts.share is not None:
+        parts.append(f"{grouped(facts.lost)} of {counted(facts.facts, 'fact')} lost")
+    return (*parts, *([cost] if cost else []), paid_back(calls))
+
+
+def _of_rules(present: int, rules: int) -> str:
+    return f"{grouped(present)} of {counted(rules, 'rule')}"
+
 
 WORDS = 140
 """Characters of a fact that are shown."""

@@ -1,9 +1,10 @@
-"""Decide whether an outcome is small enough, and rank outcomes of one context."""
+"""Comparison of outcomes of one context: is each small enough, which is best, and which messages does each keep."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from workbench.compaction.agent_preset import agent_preset_id, preset_for_versio
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.context import Context
 from workbench.compaction.language import NAMES, Language, language_of
-from workbench.compaction.outcome import Status
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Status
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.session import Session
@@ -98,3 +99,64 @@ def rank(fit: Fit, facts_share: float | None, cost: float | None, *, foreign: bo
     """Return a sort key that puts the best outcome first: by fit, share of facts kept, language (`foreign` last) and
     cost. An unknown share counts as 0, an unknown cost as the highest."""
     return _FITS.index(fit), -(facts_share or 0.0), foreign, float("inf") if cost is None else cost
+
+
+ComparedFate = Literal["gone", "shortened", "kept"]
+
+_FATES: tuple[ComparedFate, ...] = ("gone", "shortened", "kept")
+
+
+@dataclass(frozen=True, slots=True)
+class FatePair:
+    """Messages `start` to `stop` of the input with the same fate in the first outcome, and in the second."""
+
+    start: int
+    stop: int
+    first: ComparedFate
+    second: ComparedFate
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def compare_fates(first: Outcome, second: Outcome) -> Iterator[FatePair]:
+    """Yield all messages as runs with the same pair of fates. Both outcomes must be of the same messages. Linear."""
+    one, other = _fates(first), _fates(second)
+    start = 0
+    for at in range(1, len(one) + 1):
+        if at == len(one) or (one[at], other[at]) != (one[start], other[start]):
+            yield FatePair(start, at, _FATES[one[start]], _FATES[other[start]])
+            start = at
+
+
+def shortened_messages(outcome: Outcome) -> dict[int, NewMessage]:
+    """Return shortened replacements of single messages, by index of the original."""
+    found = {}
+    for piece in outcome.pieces:
+        if isinstance(piece, NewMessage) and (index := _of_one(outcome, piece)) is not None:
+            found[index] = piece
+    return found
+
+
+def added_messages(outcome: Outcome) -> tuple[NewMessage, ...]:
+    """Return the new messages: summaries and others that replace several messages or none."""
+    made = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
+    return tuple(piece for piece in made if _of_one(outcome, piece) is None)
+
+
+def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:
+    spans = piece.replaces
+    if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
+        return None
+    return spans[0].start
+
+
+def _fates(outcome: Outcome) -> bytearray:
+    """Return for each message the index of its fate in `_FATES`."""
+    cells = bytearray(len(outcome.source))
+    for piece in outcome.pieces:
+        if isinstance(piece, KeptSpan):
+            cells[piece.start : piece.stop] = b"\2" * (piece.stop - piece.start)
+    for index in shortened_messages(outcome):
+        cells[index] = 1
+    return cells
