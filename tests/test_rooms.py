@@ -198,7 +198,7 @@ def test_a_strategy_is_named_in_its_own_room_alone() -> None:
 
 
 _DECODES = re.compile(r"(?<!\w)(?:or)?json\.loads\(")
-OF_THE_KIT = {"broken_document", "document", "jsonl", "outline"}
+OF_THE_KIT = {"damaged_json", "document", "jsonl", "outline"}
 BOUNDED_OTHERWISE = {
     "analysis/sweep/cells",  # a file of ours
     "finding/following",  # asks whether it is JSON

@@ -19,7 +19,7 @@ from workbench.compaction.summary_extras import SummaryExtras
 from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.facts.tools import actions_of
-from workbench.formats.kit.titles import first_words as title_of
+from workbench.formats.kit.names import first_words as title_of
 from workbench.session import Message, Opaque, Span, Text, ToolResult, ToolUse
 from workbench.summarizers.driver import Run
 from workbench.summarizers.extractive import extractive

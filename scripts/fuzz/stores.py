@@ -16,7 +16,7 @@ import zstandard
 from scripts.fuzz.inputs import ODD, seed_of, seeds
 from scripts.fuzz.structure import CHANGES, NUMBERS, changed
 from tests.paths import SAMPLES
-from workbench.formats.kit.magic import SQLITE
+from workbench.formats.kit.database import SQLITE
 
 TOOLS = ("goose", "opencode", "crush", "cursor")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.formats.machine import Machine
 from workbench.formats.registry import formats, places
-from workbench.formats.roo_cline.places import EDITORS
+from workbench.formats.roo_cline import EDITORS
 
 HOME = Path("/home/ada")
 

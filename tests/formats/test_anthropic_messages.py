@@ -12,7 +12,7 @@ from workbench.conformance.formats import read
 from workbench.formats import openai_chat
 from workbench.formats.agent_texts import CONTINUATION
 from workbench.formats.anthropic_messages import FORMAT
-from workbench.formats.anthropic_messages.edits import CLEARED, apply_edits
+from workbench.formats.anthropic_messages.read import CLEARED, apply_edits
 from workbench.formats.files import load
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, LossKind

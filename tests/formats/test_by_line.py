@@ -15,8 +15,8 @@ from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats import files
 from workbench.formats.files import load, load_bytes
-from workbench.formats.kit import bounds
 from workbench.formats.kit import jsonl as kit
+from workbench.formats.kit import limits
 from workbench.formats.kit.jsonl import Longer, Record, lines_in, records_of
 from workbench.session import Session
 from workbench.session.session import digest_of
@@ -152,7 +152,7 @@ def test_a_file_with_a_line_that_no_session_has_is_refused_as_a_whole(
     path.write_bytes(jsonl(user("u0", None, "first")) + b'{"a":[' + b"0," * 2_000 + b"0]}\n")
     monkeypatch.setattr(files, "LARGE", 0)
     monkeypatch.setattr(kit, "BLOCK", 500)
-    monkeypatch.setattr(bounds, "MOST_VALUES", 1_000)
+    monkeypatch.setattr(limits, "MOST_VALUES", 1_000)
     with pytest.raises(BadInput, match=r"line 2 holds more than 1 000 values, too much for a session; remove it"):
         load(path)
 

@@ -17,7 +17,7 @@ from workbench.formats.codex import FORMAT
 from workbench.formats.codex.items import SUMMARY_PREFIX
 from workbench.formats.codex.skim import skim
 from workbench.formats.diagnosis import findings
-from workbench.formats.kit import zstd
+from workbench.formats.kit import compressed
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, LossKind
 from workbench.formats.read_back import shape
@@ -444,7 +444,7 @@ def test_compressed_rollouts_are_unpacked_within_bounds(monkeypatch: pytest.Monk
     assert not FORMAT.recognise(Look.of(bomb))
     with pytest.raises(BadInput, match="unpacks to more than 17 MiB"):
         read(FORMAT, bomb)
-    monkeypatch.setattr(zstd, "LARGEST", 1000)
+    monkeypatch.setattr(compressed, "LARGEST", 1000)
     with pytest.raises(BadInput, match="unpacks to more than"):
         read(FORMAT, data)
 

@@ -23,8 +23,7 @@ from workbench.formats.export import export, read_back, save, write_to_stream
 from workbench.formats.export_note import note_in, sidecar_of, with_note
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
-from workbench.formats.kit.mark import EXPORT_NOTE
-from workbench.formats.kit.note import in_document, in_first_line, in_quoted_line
+from workbench.formats.kit.marks import EXPORT_NOTE, in_document, in_first_line, in_quoted_line
 from workbench.formats.loss import Loss, LossKind
 from workbench.session import ExportNote, Message, Session, Text, Usage
 from workbench.tokens import Counter

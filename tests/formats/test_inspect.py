@@ -17,7 +17,7 @@ from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT
 from workbench.formats.inspect_log.read import Reader
-from workbench.formats.kit import zipped as zipped_members
+from workbench.formats.kit import compressed
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
 from workbench.session import Compaction, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
@@ -376,11 +376,11 @@ def test_a_zip_that_grows_beyond_bounds_is_refused(monkeypatch: pytest.MonkeyPat
     raw = json.dumps(sample()).encode()
     entries = {"header.json": json.dumps(header()).encode(), "samples/1_epoch_1.json": raw}
     size = sum(map(len, entries.values()))
-    monkeypatch.setattr(zipped_members.zstd, "HIGHEST_RATIO", 0)
+    monkeypatch.setattr(compressed, "HIGHEST_RATIO", 0)
     for data in (zipped(entries), zip_with_zstd(entries)):
-        monkeypatch.setattr(zipped_members, "_FREE", size)
+        monkeypatch.setattr(compressed, "_FREE_ZIP", size)
         assert len(read(FORMAT, data).messages) == 5
-        monkeypatch.setattr(zipped_members, "_FREE", size - 1)
+        monkeypatch.setattr(compressed, "_FREE_ZIP", size - 1)
         with pytest.raises(BadInput, match="unpacks to more than 0 MiB"):
             read(FORMAT, data)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats.files import load
-from workbench.formats.kit import bounds
+from workbench.formats.kit import limits
 from workbench.formats.opencode import FORMAT
 from workbench.formats.opencode.read import read_part, sessions_in
 from workbench.formats.opencode.store import from_database
@@ -115,7 +115,7 @@ def test_a_database_of_more_than_a_session_holds_is_refused_before_it_is_decoded
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = database(tmp_path / "opencode.db")
-    monkeypatch.setattr(bounds, "MOST_VALUES", 50)
+    monkeypatch.setattr(limits, "MOST_VALUES", 50)
     monkeypatch.setattr("workbench.formats.opencode.store.json_value", lambda _: pytest.fail("it was decoded"))
     with pytest.raises(BadInput, match=r"opencode\.db: its 0 MB of JSON hold more than 50 values"):
         load(path)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.formats.kit.blocks import as_object
-from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.item_list import pieces as pieces_of
+from workbench.formats.kit.document import Item
+from workbench.formats.kit.document import pieces as pieces_of
 from workbench.formats.loss import Losses
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 

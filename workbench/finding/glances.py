@@ -16,10 +16,11 @@ from workbench.formats.export_note import note_in, with_note
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
+from workbench.formats.kit.compressed import ZSTD
+from workbench.formats.kit.database import SQLITE
 from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined_ends
-from workbench.formats.kit.magic import SQLITE, ZSTD
-from workbench.formats.kit.mark import EXPORT_NOTE
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import EXPORT_NOTE
+from workbench.formats.kit.names import first_words
 from workbench.formats.look import Look
 from workbench.session import Session
 

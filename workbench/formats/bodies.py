@@ -9,15 +9,16 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.anthropic_messages.edits import apply_edits
 from workbench.formats.anthropic_messages.read import Reader as AnthropicReader
+from workbench.formats.anthropic_messages.read import apply_edits
 from workbench.formats.format import no_progress
-from workbench.formats.gemini_body.api import request_parts, response_message
+from workbench.formats.gemini.parts import NOWHERE, messages_of
 from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction
-from workbench.formats.kit.chat import dialect
+from workbench.formats.kit.chat import dialect, tools_of
+from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import render
-from workbench.formats.kit.usage import anthropic_usage, openai_usage
-from workbench.formats.kit.values import dict_of, list_of, word_of
+from workbench.formats.kit.usage import anthropic_usage, openai_usage, usage_of_prompt
+from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_chat.read import Reader as ChatReader
 from workbench.formats.openai_responses.read import Reader as ResponsesReader
 from workbench.formats.roles import Api
@@ -50,7 +51,7 @@ def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
     inner = dict_of(body.get("request")) if "contents" in dict_of(body.get("request")) else body
     try:
         if isinstance(inner.get("contents"), list):
-            messages, tools, items = request_parts(inner)
+            messages, tools, items = _gemini_request(inner)
             return ApiRequest("gemini", messages, tools, word_of(body.get("model")), items)
         if "messages" not in body and isinstance(body.get("input"), str | list) and word_of(body.get("model")):
             return _from_session("openai-responses", ResponsesReader.read(_NOWHERE, render(body), no_progress))
@@ -63,6 +64,26 @@ def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
     except BadInput:
         pass
     return None
+
+
+def _gemini_request(body: dict[str, Any]) -> tuple[tuple[Message, ...], tuple[Tool, ...], int]:
+    """Return a request's messages, beginning with its system instruction, its tools, and the number of its contents."""
+    instruction = body.get("systemInstruction", body.get("system_instruction"))
+    parts = list_of(dict_of(instruction).get("parts")) or ([instruction] if instruction else [])
+    system = "\n\n".join(text for part in parts if (text := word_of(dict_of(part).get("text"))))
+    messages: list[Message] = [Message("system", "system", (Text(system),))] if system else []
+    calls, contents = Calls(), list_of(body.get("contents"))
+    for number, content in enumerate(map(dict_of, contents)):
+        messages += _gemini_content(content, f"m{number}", calls)
+    declared = [
+        one for tool in map(dict_of, list_of(body.get("tools"))) for one in list_of(tool.get("functionDeclarations"))
+    ]
+    return tuple(messages), tools_of(declared), len(contents)
+
+
+def _gemini_content(content: dict[str, Any], id: str, calls: Calls) -> list[Message]:
+    type = "gemini" if content.get("role") == "model" else "user"
+    return messages_of({"type": type, "content": list_of(content.get("parts"))}, id, NOWHERE, calls)
 
 
 def _from_session(api: Api, session: Session) -> ApiRequest:
@@ -122,10 +143,20 @@ def _of_responses(body: dict[str, Any], id: str) -> Message | None:
     return replace(read.messages[-1], id=id, blocks=blocks) if read.messages else None
 
 
+def _of_gemini(body: dict[str, Any], id: str) -> Message | None:
+    """Return the first candidate with its usage; None without content."""
+    content = dict_of(dict_of(next(iter(list_of(body["candidates"])), None)).get("content"))
+    found = _gemini_content({**content, "role": "model"}, id, Calls())
+    usage = dict_of(body.get("usageMetadata"))
+    prompt, cached = count_of(usage.get("promptTokenCount")), count_of(usage.get("cachedContentTokenCount"))
+    output = count_of(usage.get("candidatesTokenCount")) + count_of(usage.get("thoughtsTokenCount"))
+    return replace(found[-1], usage=usage_of_prompt(prompt, output, cached)) if found else None
+
+
 _ANSWERS: dict[str, Callable[[dict[str, Any], str], Message | None]] = {
     "content": _of_anthropic,
     "choices": _of_chat,
     "output": _of_responses,
-    "candidates": response_message,
+    "candidates": _of_gemini,
 }
 """Readers of the APIs' responses, by the key that identifies them."""

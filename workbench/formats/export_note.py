@@ -21,7 +21,7 @@ from workbench.base.reading import read_file
 from workbench.formats.format import Codec
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded
-from workbench.formats.kit.mark import EXPORT_NOTE
+from workbench.formats.kit.marks import EXPORT_NOTE
 from workbench.formats.kit.values import dict_of
 from workbench.session import ExportNote, Session
 

@@ -19,12 +19,10 @@ from workbench.formats import load_cache, registry
 from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
-from workbench.formats.kit.bounds import line_beyond
-from workbench.formats.kit.database import describe_oversized_value
+from workbench.formats.kit.database import SQLITE, describe_oversized_value
 from workbench.formats.kit.epochs import mark_empty_compactions
 from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
-from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.odd import TOLD, limit_warnings
+from workbench.formats.kit.limits import TOLD, limit_warnings, line_beyond
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session

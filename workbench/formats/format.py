@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.jsonl import Lines
-from workbench.formats.kit.note import NoteSlot
+from workbench.formats.kit.marks import NoteSlot
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, summed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words
 from workbench.session import Message, Session
 
 

@@ -19,10 +19,9 @@ from typing import Any, overload
 import orjson
 
 from workbench.base.errors import BadInput
-from workbench.formats.kit import zstd
-from workbench.formats.kit.database import Tables, tables_of
+from workbench.formats.kit.compressed import ZIP, ZSTD, zstd_head
+from workbench.formats.kit.database import SQLITE, Tables, tables_of
 from workbench.formats.kit.jsonl import Record, is_padding, records_of
-from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.outline import glimpse, outline
 from workbench.formats.kit.values import dict_of
 
@@ -119,7 +118,7 @@ class Look:
     @cached_property
     def unpacked(self) -> Look | None:
         """Look at the first 64 KiB of a zstd-compressed file; None for other files, and for a damaged one."""
-        inner = zstd.glimpse(self.head, HEAD) if self.head.startswith(ZSTD) else b""
+        inner = zstd_head(self.head, HEAD) if self.head.startswith(ZSTD) else b""
         return Look.of(inner) if inner else None
 
 

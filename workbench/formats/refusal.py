@@ -14,7 +14,8 @@ from msgspec import Struct
 from workbench.base.text import clip
 from workbench.formats.claude_code import is_iflows
 from workbench.formats.format import Format
-from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
+from workbench.formats.kit.compressed import ZIP, ZSTD
+from workbench.formats.kit.database import SQLITE
 from workbench.formats.kit.outline import outline
 from workbench.formats.kit.values import dict_of
 from workbench.formats.look import Look

@@ -19,11 +19,11 @@ from workbench.formats.export import export
 from workbench.formats.files import bytes_of, load, reading
 from workbench.formats.fixes import Branch, Fault, Fix, in_order
 from workbench.formats.format import Codec, Format, Written, no_progress
-from workbench.formats.kit.broken_document import repair_document
-from workbench.formats.kit.broken_lines import sheet_of_lines
+from workbench.formats.kit.compressed import ZIP, ZSTD
+from workbench.formats.kit.damaged_json import repair_document, sheet_of_lines
+from workbench.formats.kit.database import SQLITE
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import loads, loads_bounded
-from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry, entry_of
 from workbench.formats.look import Look

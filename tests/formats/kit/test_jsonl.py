@@ -28,7 +28,7 @@ from workbench.formats.kit.jsonl import (
     records_of,
     whole,
 )
-from workbench.formats.kit.odd import TOLD, limit_warnings
+from workbench.formats.kit.limits import TOLD, limit_warnings
 from workbench.session import LoadWarning, Records
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.formats.format import Codec, ExportForm, Format, TriggerSetting
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item
 from workbench.formats.kit.values import dict_of
 from workbench.formats.look import Look
 from workbench.formats.machine import Program
@@ -49,9 +49,8 @@ def either(holder: Item, key: str) -> Any:
 
 
 def _codec() -> Codec:
-    from workbench.formats.adk import append, read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.adk import read, rules, write
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
 
     return Codec(
         read.read,
@@ -60,7 +59,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        forms=(ExportForm("appended", "an event with actions.compaction after the events it hides", append.append),),
+        forms=(ExportForm("appended", "an event with actions.compaction after the events it hides", write.append),),
         note=in_document(EXPORT_NOTE, ("state",)),
     )
 

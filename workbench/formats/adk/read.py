@@ -24,11 +24,9 @@ from workbench.formats.adk.view import (
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import marked
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.document import Item, parse
+from workbench.formats.kit.marks import marked
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.session.images import media_of

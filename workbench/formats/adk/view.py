@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk import either
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item
 from workbench.formats.kit.values import dict_of, list_of, word_of
 
 CALLS = "workbench_calls"

@@ -1,8 +1,11 @@
 """Write ADK sessions: the loaded session with other events, or a new one.
 
 A summary becomes an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any
-time. `append.py` writes a compaction event instead. The kind of a message goes into `custom_metadata`, which ADK
-reserves for applications.
+time. The kind of a message goes into `custom_metadata`, which ADK reserves for applications.
+
+`append` writes a compaction as ADK does: every event stays, and an event with `actions.compaction` hides a range of
+time and follows the events that it hides. Hidden events that the context keeps are repeated as new events, timed
+between the end of the range and the first event that is kept unchanged.
 """
 
 from __future__ import annotations
@@ -14,29 +17,30 @@ from itertools import accumulate
 from math import inf
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 from zlib import crc32
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.adk import camel
-from workbench.formats.adk.view import CALLS, AgentView, others_in, speaker_of
+from workbench.formats.adk import ID, camel
+from workbench.formats.adk.view import CALLS, AgentView, compaction_of, others_in, speaker_of
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
-from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, pieces, with_unread
+from workbench.formats.kit.document import Item, new_name, parse, pieces, render, splice, with_unread
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
-from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-_ID = "adk"
 _AGENT = ("agent.py", "__init__.py", "root_agent.yaml")
 """Files that mark the folder of an agent."""
 _STEP = 1e-6
 """Seconds between new events without a known time."""
+_REPEATED_STEP = 0.001
+"""Seconds between repeated events that no kept event follows."""
 _BY_HAND = "resume with: adk run --resume THIS_FILE AGENT_FOLDER; an app loads it through its session service"
 Key = Callable[[str], str]
 """Converts a snake_case key to the file's spelling."""
@@ -45,7 +49,7 @@ Key = Callable[[str], str]
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """Replace the events of the loaded session; from another format, write a new session of the app `workbench`."""
     losses: Losses = []
-    if session.format != _ID:
+    if session.format != ID:
         messages, more = adopted(session, messages, "ADK", "gemini")
         losses.extend([Loss(LossKind.AGENT_NAMED), *more])
         new_pieces = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), losses)
@@ -97,7 +101,7 @@ def _time(event: Any) -> float:
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     """Add the resume command where the session lies in its agent's folder, as `adk run --save_session` puts it."""
     name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
-    if session.format != _ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
+    if session.format != ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
         return Written(data, name, id, by_hand=_BY_HAND, losses=losses)
     command = ("adk", "run", "--resume", FILE, f"./{agent.name}")
     return Written(data, name, id, folder=str(agent.parent), commands=(command,), losses=losses)
@@ -222,3 +226,77 @@ def _part(block: Block, key: Key, names: dict[str, str], losses: Losses, own: bo
             return None
         case _:
             return {"text": named(block, losses)}
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """Append a compaction event; falls back to `write` where the context does not begin with a summary of plain
+    text."""
+    messages = [message for message in messages if message.kind != "boundary"]
+    opening = messages[0] if messages else None
+    times = [message.time for message in session.messages]
+    if session.format != ID or view_of(session).chosen:
+        return write(session, messages)
+    if opening is None or opening.kind != "summary" or opening.role == "tool":
+        return write(session, messages)
+    known_times = [time for time in times if time is not None]
+    if len(known_times) < len(times) or not all(isinstance(block, Text) and block.text for block in opening.blocks):
+        return write(session, messages)
+    body = dict_of(parse(session.path or Path(), session.records.data)[0])
+    events = [dict_of(event) for event in body["events"]]
+    tail = _tail(session, messages[1:])
+    first = tail[0].source[0] if tail else len(events)
+    if any(map(compaction_of, events[first:])):
+        tail, first = [], len(events)  # a later recorded compaction would hide the new one
+    hidden = [time for message, time in zip(session.messages, known_times, strict=True) if message.source[0] < first]
+    if not hidden:
+        return write(session, messages)
+    end = max(hidden)
+    repeated = messages[1 : len(messages) - len(tail)]
+    key = key_of(body, events)
+    render_message = own_renderer(session, body, events)
+    losses: Losses = []
+    new = [event for message in repeated for event in _events_again(message, events, render_message, losses)]
+    step = (tail[0].time - end) / (len(new) + 2) if tail and tail[0].time is not None else _REPEATED_STEP
+    for number, event in enumerate(new, 1):
+        event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
+    inserted = [_compaction(opening, min(hidden), end, key), *new]
+    pieces = [*range(first), *map(render, inserted), *range(first, len(events))]
+    return addressed(session, splice(session.records.data, "events", pieces), session.id, losses)
+
+
+def _events_again(
+    message: Message, events: Sequence[Item], render_message: Callable[[Message, Losses], list[Item]], losses: Losses
+) -> list[Item]:
+    """Return a message's events again. A message with media is copied: its blocks do not hold the bytes."""
+    if message.source and any(isinstance(block, Media) for block in message.blocks):
+        return [dict(events[index]) for index in message.source]
+    return render_message(message, losses)
+
+
+def _tail(session: Session, rest: Sequence[Message]) -> list[Message]:
+    """Return the messages at the end of the context that stay unchanged and are later than all earlier messages."""
+    context = session.context()
+    size = 0
+    while size < min(len(rest), len(context)) and rest[-1 - size] == context[-1 - size]:
+        size += 1
+    while size:
+        first = context[-size]
+        before = [message for message in session.messages if message.source[0] < first.source[0]]
+        later = all(m.source[0] >= first.source[0] for m in context[len(context) - size :])
+        if first.kind != "summary" and later and all((m.time or 0) < (first.time or 0) for m in before):
+            break
+        size -= 1
+    return list(context[len(context) - size :])
+
+
+def _compaction(summary: Message, start: float, end: float, key: Key) -> Item:
+    content = {"parts": [{"text": block.text} for block in summary.blocks if isinstance(block, Text)]}
+    role = "model" if summary.role == "assistant" else "user"
+    fields = {"start_timestamp": start, "end_timestamp": end, "compacted_content": {**content, "role": role}}
+    return {
+        key("invocation_id"): f"e-{uuid4().hex[:8]}",
+        "author": "user",
+        "actions": {"compaction": {key(name): value for name, value in fields.items()}},
+        "id": uuid4().hex[:8],
+        "timestamp": end,
+    }

@@ -34,8 +34,7 @@ def recognise(look: Look) -> str:
 
 def _codec() -> Codec:
     from workbench.formats.aider import read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_quoted_line
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_quoted_line
 
     return Codec(
         read.read,

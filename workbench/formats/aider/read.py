@@ -12,9 +12,9 @@ from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.aider import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.mark import EXPORT_NOTE, MARK, marked
+from workbench.formats.kit.marks import EXPORT_NOTE, MARK, marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import entry_by_number
-from workbench.formats.kit.titles import first_words
 from workbench.session.message import Message, Role, Text
 from workbench.session.session import Epoch, LoadWarning, Records, Session
 

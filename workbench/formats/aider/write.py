@@ -10,7 +10,7 @@ from workbench.formats.aider import HEADING, ID, NEWLINE
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_text, named, texts_of
 from workbench.formats.kit.folder import folder_of
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session.message import Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse

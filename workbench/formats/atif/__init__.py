@@ -25,8 +25,7 @@ def recognise(look: Look) -> str:
 
 def _codec() -> Codec:
     from workbench.formats.atif import read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
 
     return Codec(
         read.Reader.read,

@@ -13,10 +13,9 @@ from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import MultiSessionDocument
-from workbench.formats.kit.document import render
-from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.document import Item, render
+from workbench.formats.kit.marks import STALE_USAGE, marked, without_stale_usage
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
 from workbench.session import (

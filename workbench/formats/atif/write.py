@@ -11,12 +11,10 @@ from workbench.base.stamps import iso
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, texts_of, writable
-from workbench.formats.kit.document import elements, new_name, render, splice
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item, elements, new_name, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK, STALE_USAGE
-from workbench.formats.kit.note import in_document
+from workbench.formats.kit.marks import MARK, STALE_USAGE, in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind

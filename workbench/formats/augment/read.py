@@ -24,8 +24,8 @@ from workbench.formats.augment.nodes import (
 from workbench.formats.augment.summaries import RecordedSummary, current_version, epochs_of
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.mark import COPY, STALE_USAGE
+from workbench.formats.kit.marks import COPY, STALE_USAGE
+from workbench.formats.kit.names import unique_id
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Session, SessionFacts

@@ -12,8 +12,7 @@ from workbench.formats.autogen import ID, thread_of
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.conversation import MultiSessionDocument
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.session import (
     Block,

@@ -17,8 +17,8 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import Numbered
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.streams import response_of
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, leading_system

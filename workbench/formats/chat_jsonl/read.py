@@ -10,7 +10,7 @@ from workbench.formats.bodies import request_in
 from workbench.formats.chat_jsonl import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words
 from workbench.session import LoadWarning, Records, Session
 
 

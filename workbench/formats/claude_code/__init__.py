@@ -113,9 +113,8 @@ def is_printed(value: Mapping[str, Any]) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.claude_code import newest, read, relatives, requests, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_first_line
+    from workbench.formats.claude_code import newest, read, requests, rules, write
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_first_line
 
     return Codec(
         read.read,
@@ -131,8 +130,8 @@ def _codec() -> Codec:
         by_line=read.by_line,
         repair=_repair,
         branches=read.branches,
-        request_texts=relatives.request_texts,
-        relatives=relatives.relatives,
+        request_texts=requests.request_texts,
+        relatives=read.relatives,
     )
 
 

@@ -24,7 +24,7 @@ from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
-from workbench.formats.kit.mark import STALE_USAGE
+from workbench.formats.kit.marks import STALE_USAGE
 from workbench.formats.kit.usage import anthropic_cache_life, anthropic_counts
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of

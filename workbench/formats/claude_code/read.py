@@ -14,7 +14,7 @@ from workbench.base.reading import read_file
 from workbench.base.text import are, counted
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.claude_code import ID, WEB_EXPORT, is_printed
-from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
+from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.claude_code.epochs import RecordedEvents, divide_into_epochs
 from workbench.formats.claude_code.events import Event
 from workbench.formats.claude_code.lines import (
@@ -31,7 +31,7 @@ from workbench.formats.format import Part, Progress, ReadLines, no_progress
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Lines, Record, lines_of, object_of, objects_of
-from workbench.formats.kit.titles import shortened
+from workbench.formats.kit.names import shortened
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import (
     ApiError,
@@ -226,6 +226,32 @@ def branches(path: Path, data: bytes) -> tuple[Part, ...]:
 def _has_broken_links(data: bytes) -> bool:
     """Return True if a line names a parent whose id no line has. Searches the bytes and decodes no line."""
     return not set(_PARENT.findall(data)) <= set(_UUID.findall(data))
+
+
+def relatives(session: Session) -> list[tuple[str, str]]:
+    """Return id and description of each branch, sub-agent and summary call."""
+    return [*_relatives(session)]
+
+
+def _relatives(session: Session) -> Iterator[tuple[str, str]]:
+    if session.path is None:
+        return
+    if len(session.branch) < len(session.messages):
+        for part in branches(session.path, session.records.data)[1:]:
+            yield part.id, f"{part.title}, {counted(part.messages, 'message')}"
+    live = set(session.branch)
+    if any(number not in live for number in range(len(session.messages))):
+        yield from ((id, "a sub-agent in this file") for id in agents_inside(session.records.data))
+    calls = {file: boundary for boundary, file in compaction_calls(session).items()}
+    for agent in agent_files(session.path):
+        description = "the call for a summary" if agent.is_summary_call else "a sub-agent in its own file"
+        if agent.file in calls:
+            description += f", for the boundary {calls[agent.file]}"
+        yield agent.id, description
+    if call := compaction_call(session):
+        length = len(call.answer.text) if call.answer else 0
+        sent = grouped(len(call.prompt.text))
+        yield "this file", f"the call for a summary: {sent} characters sent, {grouped(length)} returned"
 
 
 def messages_of(reading: Reading) -> tuple[Message, ...]:

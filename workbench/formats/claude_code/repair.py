@@ -8,14 +8,17 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import Links, link
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair, with_results
-from workbench.formats.kit.record_faults import (
+from workbench.formats.kit.record_repairs import (
     SPARE_TOKENS,
+    Pairing,
     chars_of,
     no_negative_counts,
+    pair,
     refused_reasoning,
     sum_of,
+    with_results,
 )
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN
 from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.roles import GAP
@@ -107,38 +110,35 @@ def _insert_first_user_message(sheet: RepairSheet, sent: Sequence[SheetEntry]) -
         sheet.fixed(Fault.NO_FIRST_MESSAGE, first, repr(GAP))
 
 
-class _Pairing:
-    def calls(self, entry: SheetEntry) -> list[str]:
-        return [text_of(block.get("id")) for block in _blocks(entry) if block.get("type") == "tool_use"]
-
-    def results(self, entry: SheetEntry) -> list[str]:
-        return [text_of(block.get("tool_use_id")) for block in _blocks(entry) if block.get("type") == "tool_result"]
-
-    def response(self, entry: SheetEntry) -> str:
-        if entry.object.get("type") != "assistant" or entry.object.get("isApiErrorMessage"):
-            return ""
-        return text_of(dict_of(entry.object.get("message")).get("id")) or LINKS.id_of(entry)
-
-    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
-        at = [number for number, block in enumerate(_content(entry)) if _is_result(block)][nth]
-        entry.put((*_CONTENT, at), {"type": "text", "text": f"{ORPHAN}\n{_text_of(_content(entry)[at])}"})
-        if "toolUseResult" in entry.object and not self.results(entry):
-            entry.put(("toolUseResult",), None)
-
-    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
-        content = [{"type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": True} for id in ids]
-        common = {key: entry.object[key] for key in _COPIED if key in entry.object}
-        value = {"parentUuid": None, **common, "type": "user", "message": {"role": "user", "content": content}}
-        return [LINKS.new_record(value, entry.place)]
-
-    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
-        LINKS.insert_before(sheet, entry, new)
-
-    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
-        LINKS.remove(sheet, entry)
+def _calls(entry: SheetEntry) -> list[str]:
+    return [text_of(block.get("id")) for block in _blocks(entry) if block.get("type") == "tool_use"]
 
 
-PAIRING = _Pairing()
+def _results(entry: SheetEntry) -> list[str]:
+    return [text_of(block.get("tool_use_id")) for block in _blocks(entry) if block.get("type") == "tool_result"]
+
+
+def _response(entry: SheetEntry) -> str:
+    if entry.object.get("type") != "assistant" or entry.object.get("isApiErrorMessage"):
+        return ""
+    return text_of(dict_of(entry.object.get("message")).get("id")) or LINKS.id_of(entry)
+
+
+def _as_text(entry: SheetEntry, nth: int) -> None:
+    at = [number for number, block in enumerate(_content(entry)) if _is_result(block)][nth]
+    entry.put((*_CONTENT, at), {"type": "text", "text": f"{ORPHAN}\n{_text_of(_content(entry)[at])}"})
+    if "toolUseResult" in entry.object and not _results(entry):
+        entry.put(("toolUseResult",), None)
+
+
+def _answers(entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
+    content = [{"type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": True} for id in ids]
+    common = {key: entry.object[key] for key in _COPIED if key in entry.object}
+    value = {"parentUuid": None, **common, "type": "user", "message": {"role": "user", "content": content}}
+    return [LINKS.new_record(value, entry.place)]
+
+
+PAIRING = Pairing(_calls, _results, _response, _as_text, _answers, put_before=LINKS.insert_before, detach=LINKS.remove)
 
 
 def _content(entry: SheetEntry) -> list[Any]:

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.formats.claude_code.agents import COMPACT
 from workbench.formats.format import RecordedRequest
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
+from workbench.formats.request_checks import last_text
 from workbench.session import Message, Role, Session
 
 _MARKS = (b'"api-request', b'"requestRef"')
@@ -46,6 +48,15 @@ def requests(session: Session) -> Iterator[RecordedRequest]:
         messages = [_message(recorded, hashes[:at], hash) for at, hash in enumerate(hashes)] if answer else []
         if answer is not None and all(message is not None for message in messages):
             yield RecordedRequest(answer.id, tuple(message for message in messages if message is not None))
+
+
+def request_texts(session: Session) -> Iterator[str]:
+    """Yield the last user text of each recorded request; for a summary call, that of its own request."""
+    if session.facts.agent.startswith(COMPACT):
+        last_request = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
+        yield last_text(session.messages[: last_request + 1])
+    else:
+        yield from (last_text(one.messages) for one in requests(session))
 
 
 def _add_line(recorded: _RecordedRequests, value: Mapping[str, Any], message: Message | None) -> None:

@@ -25,7 +25,7 @@ from workbench.formats.claude_code.read import decode_lines, main_of, messages_o
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
 from workbench.formats.kit.jsonl import lines_of
-from workbench.formats.kit.mark import STALE_USAGE
+from workbench.formats.kit.marks import STALE_USAGE
 from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 
 _USAGE = b'"usage":'

@@ -3,7 +3,7 @@
 The new file is one plain chain: a boundary if there is a summary, then every message in context order (also those that
 an older boundary preserved), each line's parent the line before. Kept lines change only in `sessionId` and
 `parentUuid`. The usage of the newest call becomes 0: Claude Code takes the last usage as the context size, and would
-compact at once. A key of this program (`kit/mark.py`) marks usage up to there as stale.
+compact at once. A key of this program (`kit/marks.py`) marks usage up to there as stale.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from workbench.formats.claude_code.lines import NOTIFICATION, LoadedFile
 from workbench.formats.claude_code.project import project_name
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
-from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import STALE_USAGE
+from workbench.formats.kit.line_writer import LineWriter, tail_of, usage_reset
+from workbench.formats.kit.marks import STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.formats.roles import GAP

@@ -44,8 +44,7 @@ def main_file(path: Path) -> Path | None:
 
 def _codec() -> Codec:
     from workbench.formats.cline_sdk import read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
 
     return Codec(
         read.read,

@@ -16,9 +16,8 @@ from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.document import parse, read_sidecar
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import STALE_USAGE, marked, without_stale_usage
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, word_of
 from workbench.session.images import media_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, Usage

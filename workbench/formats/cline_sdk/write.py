@@ -20,7 +20,7 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import agent_home, expand_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK, STALE_USAGE
+from workbench.formats.kit.marks import MARK, STALE_USAGE
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of

@@ -10,10 +10,9 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
-from workbench.formats.kit import zstd
+from workbench.formats.kit.compressed import ZSTD, unpack_zstd
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import object_of
-from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.values import count_of, dict_of, text_of
 
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -54,7 +53,7 @@ def _cut(path: Path, thread: str, stop: int, offset: int) -> Iterator[tuple[Path
     for other in _files_of(path, thread):
         try:
             complete = read_file(other)
-            data = (zstd.unpack(other, complete) if complete.startswith(ZSTD) else complete)[:offset]
+            data = (unpack_zstd(other, complete) if complete.startswith(ZSTD) else complete)[:offset]
         except (OSError, BadInput):
             continue
         last: Any = object_of(data.rstrip(b"\n").rpartition(b"\n")[2])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from workbench.formats.agent_texts import kind_of, split_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result, named, parts_of, texts_of
-from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.marks import MARK, marked
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of

@@ -16,13 +16,12 @@ from workbench.formats.codex import ID, is_traes
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, ItemGroup, blocks_of, group_of, role_and_kind
 from workbench.formats.format import Progress, ReadLines
-from workbench.formats.kit import zstd
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.compressed import ZSTD, unpack_zstd
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import lines_of
-from workbench.formats.kit.magic import ZSTD
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
@@ -351,7 +350,7 @@ class Reader(Transcript):
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a rollout. Raises BadInput when it has no message or cannot be decompressed."""
     if data.startswith(ZSTD):
-        data = zstd.unpack(path, data)
+        data = unpack_zstd(path, data)
     data, base, note = with_base(path, data)
     lines = lines_of(data)
     reader = Reader(path, lines.records, base)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
-from workbench.formats.kit.record_faults import REFUSED_REASONING, SPARE_TOKENS, chars_of, no_negative_counts
+from workbench.formats.kit.record_repairs import (
+    REFUSED_REASONING,
+    SPARE_TOKENS,
+    Pairing,
+    chars_of,
+    no_negative_counts,
+    pair,
+)
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Session
@@ -57,9 +63,7 @@ def _repair_header(sheet: RepairSheet) -> None:
         return
     metas = [entry for entry in sheet.entries if entry.object.get("type") == "session_meta"]
     if metas:
-        sheet.drop(lambda entry: entry is metas[0])
-        sheet.entries.insert(0, metas[0])
-        sheet.fixed(Fault.MISSING_HEADER, metas[0], "it was further down")
+        sheet.move_header(metas[0])
         return
     named = _ID.search(sheet.name)
     turn = next((_payload(entry) for entry in sheet.entries if entry.object.get("type") == "turn_context"), {})
@@ -79,7 +83,8 @@ def _repair_header(sheet: RepairSheet) -> None:
 def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
     """Repair the records that are sent: tool pairs, reasoning, the newest token count; renumber the ordinals."""
     items = [entry for entry in sent if entry.object.get("type") == "response_item"]
-    pair(sheet, items, _Pairing(_responses(items)))
+    responses = _responses(items)
+    pair(sheet, items, Pairing(_calls, _results, lambda item: responses.get(item, ""), _as_text, _answers))
     _remove_refused_reasoning(sheet, sent)
     _reset_stale_count(sheet, sent)
     if any("ordinal" in entry.object for entry in sheet.entries):
@@ -115,47 +120,37 @@ def _is_response(entry: SheetEntry) -> bool:
     return _is_call(entry) or item.get("type") == "reasoning" or item.get("role") == "assistant"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairing:
-    responses: Mapping[SheetEntry, str]
+def _calls(entry: SheetEntry) -> list[str]:
+    item = _payload(entry)
+    return [text_of(item.get("call_id"))] if _is_call(entry) and "call_id" in item else []
 
-    def calls(self, entry: SheetEntry) -> list[str]:
-        item = _payload(entry)
-        return [text_of(item.get("call_id"))] if _is_call(entry) and "call_id" in item else []
 
-    def results(self, entry: SheetEntry) -> list[str]:
-        item = _payload(entry)
-        return [text_of(item.get("call_id"))] if text_of(item.get("type")).endswith("_output") else []
+def _results(entry: SheetEntry) -> list[str]:
+    item = _payload(entry)
+    return [text_of(item.get("call_id"))] if text_of(item.get("type")).endswith("_output") else []
 
-    def response(self, entry: SheetEntry) -> str:
-        return self.responses.get(entry, "")
 
-    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
-        output = _payload(entry).get("output")
-        text = output if isinstance(output, str) else _text_of(output)
-        content = [{"type": "input_text", "text": f"{ORPHAN}\n{text}"}]
-        entry.put(("payload",), {"type": "message", "role": "user", "content": content})
+def _as_text(entry: SheetEntry, nth: int) -> None:
+    output = _payload(entry).get("output")
+    text = output if isinstance(output, str) else _text_of(output)
+    content = [{"type": "input_text", "text": f"{ORPHAN}\n{text}"}]
+    entry.put(("payload",), {"type": "message", "role": "user", "content": content})
 
-    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
-        kind = text_of(_payload(entry).get("type"))
-        answer = "custom_tool_call_output" if kind == "custom_tool_call" else "function_call_output"
-        return [
-            new_entry(
-                {
-                    "timestamp": entry.object.get("timestamp"),
-                    "type": "response_item",
-                    "payload": {"type": answer, "call_id": id, "output": NO_RESULT},
-                },
-                entry.place,
-            )
-            for id in ids
-        ]
 
-    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
-        sheet.entries.insert(sheet.index(entry), new)
-
-    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
-        sheet.drop(lambda one: one is entry)
+def _answers(entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
+    kind = text_of(_payload(entry).get("type"))
+    answer = "custom_tool_call_output" if kind == "custom_tool_call" else "function_call_output"
+    return [
+        new_entry(
+            {
+                "timestamp": entry.object.get("timestamp"),
+                "type": "response_item",
+                "payload": {"type": answer, "call_id": id, "output": NO_RESULT},
+            },
+            entry.place,
+        )
+        for id in ids
+    ]
 
 
 def _text_of(output: Any) -> str:

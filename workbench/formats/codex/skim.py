@@ -18,7 +18,7 @@ from workbench.formats.codex.items import SUMMARIES, ItemGroup, group_of
 from workbench.formats.codex.read import MessageDraft, Reader
 from workbench.formats.format import Skimmed
 from workbench.formats.kit.jsonl import records_of
-from workbench.formats.kit.mark import EXPORT_NOTE, MARK
+from workbench.formats.kit.marks import EXPORT_NOTE, MARK
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import Billed, Epoch, Records
 

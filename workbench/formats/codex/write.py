@@ -18,13 +18,12 @@ from workbench.base.figures import grouped
 from workbench.base.stamps import iso
 from workbench.formats.codex.items import ItemGroup, group_of, render_items
 from workbench.formats.format import Written
-from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of, recorded_file_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
+from workbench.formats.kit.line_writer import LineWriter, tail_of
 from workbench.formats.kit.settle import adopted
-from workbench.formats.kit.tail import tail_of
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Opaque, Session, Text

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.figures import grouped
 from workbench.formats.codex_exec import ID
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.titles import shortened
+from workbench.formats.kit.names import shortened
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of

@@ -34,8 +34,7 @@ def recognise(look: Look) -> str:
 def _codec() -> Codec:
     from workbench.formats.copilot import rules, write
     from workbench.formats.copilot.read import Reader, request_texts
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_first_line
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_first_line
 
     return Codec(
         Reader.read,

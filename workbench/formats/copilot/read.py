@@ -19,8 +19,8 @@ from workbench.formats.copilot import ID
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.jsonl import object_of
-from workbench.formats.kit.mark import marked
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session.images import media_of

@@ -9,8 +9,8 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
-from workbench.formats.kit.record_faults import no_negative_counts
+from workbench.formats.kit.record_repairs import Pairing, no_negative_counts, pair
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
@@ -90,50 +90,51 @@ def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) ->
     _link(sheet, report=False)
 
 
-class _Pairing:
-    def calls(self, entry: SheetEntry) -> list[str]:
-        if _kind(entry) != "assistant.message":
-            return []
-        return [text_of(dict_of(request).get("toolCallId")) for request in list_of(_data(entry).get("toolRequests"))]
-
-    def results(self, entry: SheetEntry) -> list[str]:
-        return [text_of(_data(entry).get("toolCallId"))] if _kind(entry) == "tool.execution_complete" else []
-
-    def response(self, entry: SheetEntry) -> str:
-        if _kind(entry) != "assistant.message" or not (_data(entry).get("content") or self.calls(entry)):
-            return ""
-        return text_of(entry.object.get("id"))
-
-    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
-        result = _data(entry).get("result")
-        text = text_of(dict_of(result).get("content")) or text_of(result)
-        entry.put(("data",), {"content": f"{ORPHAN}\n{text}", "source": "repair"})
-        entry.put(("type",), "user.message")
-
-    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
-        stamp = entry.object.get("timestamp")
-        return [
-            new_entry(
-                {
-                    "type": "tool.execution_complete",
-                    "data": {"toolCallId": id, "success": False, "error": {"message": NO_RESULT}},
-                    "id": str(uuid4()),
-                    "timestamp": stamp,
-                    "parentId": None,
-                },
-                entry.place,
-            )
-            for id in ids
-        ]
-
-    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
-        at = sheet.index(entry)
-        while at and _kind(sheet.entries[at - 1]) in ("assistant.turn_start", "assistant.turn_end"):
-            at -= 1
-        sheet.entries.insert(at, new)
-
-    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
-        sheet.drop(lambda one: one is entry)
+def _calls(entry: SheetEntry) -> list[str]:
+    if _kind(entry) != "assistant.message":
+        return []
+    return [text_of(dict_of(request).get("toolCallId")) for request in list_of(_data(entry).get("toolRequests"))]
 
 
-PAIRING = _Pairing()
+def _results(entry: SheetEntry) -> list[str]:
+    return [text_of(_data(entry).get("toolCallId"))] if _kind(entry) == "tool.execution_complete" else []
+
+
+def _response(entry: SheetEntry) -> str:
+    if _kind(entry) != "assistant.message" or not (_data(entry).get("content") or _calls(entry)):
+        return ""
+    return text_of(entry.object.get("id"))
+
+
+def _as_text(entry: SheetEntry, nth: int) -> None:
+    result = _data(entry).get("result")
+    text = text_of(dict_of(result).get("content")) or text_of(result)
+    entry.put(("data",), {"content": f"{ORPHAN}\n{text}", "source": "repair"})
+    entry.put(("type",), "user.message")
+
+
+def _answers(entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
+    stamp = entry.object.get("timestamp")
+    return [
+        new_entry(
+            {
+                "type": "tool.execution_complete",
+                "data": {"toolCallId": id, "success": False, "error": {"message": NO_RESULT}},
+                "id": str(uuid4()),
+                "timestamp": stamp,
+                "parentId": None,
+            },
+            entry.place,
+        )
+        for id in ids
+    ]
+
+
+def _put_before(sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
+    at = sheet.index(entry)
+    while at and _kind(sheet.entries[at - 1]) in ("assistant.turn_start", "assistant.turn_end"):
+        at -= 1
+    sheet.entries.insert(at, new)
+
+
+PAIRING = Pairing(_calls, _results, _response, _as_text, _answers, put_before=_put_before)

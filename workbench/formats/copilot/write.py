@@ -16,14 +16,13 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
-from workbench.formats.kit.chain import ChainWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import object_of
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.line_writer import ChainWriter, tail_of
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.kit.tail import tail_of
 from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult
 

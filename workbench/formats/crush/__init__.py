@@ -28,11 +28,9 @@ def is_database(tables: Tables) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.crush import database, read
+    from workbench.formats.crush import read
 
-    return Codec(
-        read.read, sessions_in=database.sessions_in, read_part=read.read_part, list_sessions=database.list_sessions
-    )
+    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=read.list_sessions)
 
 
 def _places(machine: Machine) -> Iterator[Place]:

@@ -8,18 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.crush import ID
-from workbench.formats.crush.database import session_rows, sessions_in
-from workbench.formats.format import Progress
+from workbench.formats.format import Part, Progress
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import arguments_of, as_text
+from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import render
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.several import newest
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words, unique_id
+from workbench.formats.kit.several import newest, sessions_of
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import (
@@ -40,6 +41,53 @@ from workbench.session import (
 )
 from workbench.session.images import media_of
 
+_TABLES = frozenset(["sessions", "messages"])
+_MODEL = "SELECT model FROM messages m WHERE m.session_id = s.id AND m.role = 'assistant' ORDER BY m.rowid DESC LIMIT 1"
+_BYTES = "SELECT SUM(LENGTH(parts)) FROM messages m WHERE m.session_id = s.id"
+_LIST = (
+    f"SELECT s.*, ({_MODEL}) AS _model, ({_BYTES}) AS _bytes FROM sessions s ORDER BY updated_at DESC LIMIT {LISTED}"
+)
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """List sessions with messages, newest first, those of sub-agents last. Raises BadInput."""
+    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
+        return sessions_of(database, "sessions", "messages", "updated_at", "parent_session_id")
+
+
+def _session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a session's row and those of its messages in order. Raises BadInput for an unknown or empty session."""
+    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
+        sessions = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
+    if not sessions or not messages:
+        raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
+    return sessions[0], messages
+
+
+def list_sessions(path: Path) -> list[SessionGlance]:
+    """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
+    with connect_for_listing(path) as database:
+        sessions = rows(database, _LIST)
+        return [_glance(path, row) for row in sessions if row["_bytes"] and not row.get("parent_session_id")]
+
+
+def _glance(path: Path, row: Mapping[str, Any]) -> SessionGlance:
+    project = path.absolute().parent
+    return SessionGlance(
+        path,
+        count_of(row["_bytes"]),
+        seconds_of(row.get("updated_at")) or path.stat().st_mtime,
+        ID,
+        "Crush",
+        title=text_of(row.get("title")),
+        folder=str(project.parent) if project.name == ".crush" else "",
+        model=text_of(row.get("_model")),
+        part=text_of(row["id"]),
+        tokens=count_of(row.get("prompt_tokens")) + count_of(row.get("completion_tokens")) or None,
+    )
+
+
 _INTERRUPTED = (
     "tool call was interrupted and did not produce a result, you may retry this call if the result is still needed"
 )
@@ -58,7 +106,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     """Read one session. Raises BadInput when there is no such session, or no message in it."""
     progress(0, len(data))
-    session_row, message_rows = session_rows(path, data, id)
+    session_row, message_rows = _session_rows(path, data, id)
     progress(len(data), len(data))
     warnings: list[LoadWarning] = []
     parts = [_parts(row, warnings) for row in message_rows]

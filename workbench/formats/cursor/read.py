@@ -16,10 +16,9 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.cursor import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
-from workbench.formats.kit.database import connect_to_bytes, rows
-from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.database import SQLITE, connect_to_bytes, rows
 from workbench.formats.kit.jsonl import objects_of, records_of
-from workbench.formats.kit.magic import SQLITE
+from workbench.formats.kit.names import unique_id
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import (

@@ -30,8 +30,7 @@ def recognise(look: Look) -> str:
 
 def _codec() -> Codec:
     from workbench.formats.gemini import read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_first_line
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_first_line
 
     return Codec(
         read.read,

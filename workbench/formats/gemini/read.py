@@ -26,8 +26,8 @@ from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import is_padding, records_of
-from workbench.formats.kit.mark import STALE_USAGE, without_stale_usage
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import STALE_USAGE, without_stale_usage
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Compaction, Message, Records, Session, SessionFacts

@@ -37,9 +37,7 @@ def records(sheet: RepairSheet) -> None:
     if first in headers[:1]:
         return
     if headers:
-        sheet.drop(lambda entry: entry is headers[0])
-        sheet.entries.insert(0, headers[0])
-        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it was further down")
+        sheet.move_header(headers[0])
         return
     stamp = text_of(first.object.get("timestamp")) or iso()
     project = sheet.folder.parent.name

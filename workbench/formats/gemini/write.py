@@ -33,9 +33,9 @@ from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import agent_home, folder_of, read_agent_file, written_at
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import STALE_USAGE
+from workbench.formats.kit.line_writer import tail_of
+from workbench.formats.kit.marks import STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.kit.tail import tail_of
 from workbench.formats.kit.values import dict_of, word_of
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Session, Text, ToolResult

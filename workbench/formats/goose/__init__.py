@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
 from workbench.formats.kit.database import Tables
+from workbench.formats.kit.sheet import RepairSheet
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place
 
@@ -49,9 +50,8 @@ def is_message(value: Mapping[str, Any]) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.goose import database, read, rules, write
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.goose import read, rules, write
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
 
     return Codec(
         read.read,
@@ -61,16 +61,16 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         note=in_document(EXPORT_NOTE, ()),
-        repair=_repair,
-        list_sessions=database.list_sessions,
+        repair=lambda: RecordRepair(_repair_header),
+        list_sessions=read.list_sessions,
     )
 
 
-def _repair() -> RecordRepair:
-    """Return the repair of this format's records; its modules are imported on the first call."""
-    from workbench.formats.goose import repair
-
-    return RecordRepair(repair.records)
+def _repair_header(sheet: RepairSheet) -> None:
+    """Move the header to the first line: elsewhere goose reads it as a message."""
+    headers = [entry for entry in sheet.entries if "working_dir" in entry.object and "role" not in entry.object]
+    if headers and sheet.lines and sheet.entries[0] is not headers[0]:
+        sheet.move_header(headers[0])
 
 
 def _places(machine: Machine) -> Iterator[Place]:

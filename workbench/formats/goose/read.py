@@ -14,22 +14,70 @@ from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
+from workbench.formats.glance import SessionGlance
 from workbench.formats.goose import ID
 from workbench.formats.goose.content import StoredSession, blocks_of, is_sent
-from workbench.formats.goose.database import session_rows
-from workbench.formats.goose.database import sessions_in as _sessions_in
 from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.database import LISTED, SQLITE, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.jsonl import is_padding, objects_of, records_of
-from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.mark import marked
-from workbench.formats.kit.several import newest
-from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, dollars_of, text_of, word_of
-from workbench.formats.kit.window import RecordedWindow
+from workbench.formats.kit.marks import marked
+from workbench.formats.kit.names import first_words, shortened
+from workbench.formats.kit.several import newest, sessions_of
+from workbench.formats.kit.usage import RecordedWindow
+from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
 from workbench.session import ApiError
 from workbench.session.message import Kind, Message, Role, Text, ToolResult
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
+
+_TABLES = frozenset(["sessions", "messages"])
+_FIRST = "SELECT content_json FROM messages m WHERE m.session_id = s.id AND m.role = 'user' ORDER BY m.rowid LIMIT 1"
+_BYTES = "SELECT SUM(LENGTH(content_json)) FROM messages m WHERE m.session_id = s.id"
+_LIST = (
+    f"SELECT s.*, ({_FIRST}) AS _first, ({_BYTES}) AS _bytes FROM sessions s ORDER BY updated_at DESC LIMIT {LISTED}"
+)
+
+
+def _sessions_in_database(path: Path, data: bytes) -> tuple[Part, ...]:
+    """List sessions with messages, newest first. Raises BadInput for a database that is not goose's."""
+    with connect_to_bytes(path, data, _TABLES, "goose") as database:
+        return sessions_of(database, "sessions", "messages", "updated_at", titles=("name", "description"))
+
+
+def _session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a session's row and those of its messages in order. Raises BadInput for an unknown session."""
+    with connect_to_bytes(path, data, _TABLES, "goose") as database:
+        sessions = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
+    if not sessions:
+        raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
+    return sessions[0], messages
+
+
+def list_sessions(path: Path) -> list[SessionGlance]:
+    """List sessions with messages and their metadata, newest first. Raises BadInput."""
+    with connect_for_listing(path) as database:
+        return [_glance(path, row) for row in rows(database, _LIST) if row["_bytes"]]
+
+
+def _glance(path: Path, row: Mapping[str, Any]) -> SessionGlance:
+    model = dict_of(json_value(row.get("model_config_json")))
+    texts = [part.get("text") for part in list_of(json_value(row.get("_first"))) if isinstance(part, dict)]
+    return SessionGlance(
+        path,
+        count_of(row["_bytes"]),
+        seconds_of(row.get("updated_at")) or path.stat().st_mtime,
+        ID,
+        "goose",
+        title=text_of(row.get("name") or row.get("description")),
+        request=shortened(next((text for text in texts if isinstance(text, str)), "")),
+        folder=text_of(row.get("working_dir")),
+        model=text_of(model.get("model_name")),
+        part=text_of(row["id"]),
+        tokens=count_of(row.get("total_tokens")) or None,
+        window=count_of(model.get("context_limit")) or None,
+    )
+
 
 _TAGS = ("info-msg",)
 """Tags that goose adds to the user's text, with the date, the folder and notes of extensions."""
@@ -61,8 +109,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
-    return _sessions_in(path, data) if data.startswith(SQLITE) else ()
+    """Return the sessions of a database, newest first; none for an export, which is one session. Raises BadInput."""
+    return _sessions_in_database(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
@@ -70,13 +118,13 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     if not data.startswith(SQLITE):
         return read(path, data, progress)
     progress(0, len(data))
-    row, rows = session_rows(path, data, part_id)
+    session, messages = _session_rows(path, data, part_id)
     lines: list[bytes] = []
     warnings: list[LoadWarning] = []
-    for number, message in enumerate(rows):
+    for number, message in enumerate(messages):
         lines.append(_record(f"msg_{part_id}_{number}", message, warnings))
     joined = b"\n".join(lines)
-    state = _ReadState(Records(joined), "database", dict(row), warnings=warnings)
+    state = _ReadState(Records(joined), "database", dict(session), warnings=warnings)
     for record in records_of(joined):
         _add_message(state, record.value, state.records.add(record.start, record.stop, record.line), record.line)
     progress(len(data), len(data))

@@ -19,7 +19,7 @@ from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, loads_bounded
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind

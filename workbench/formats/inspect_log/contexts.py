@@ -13,8 +13,8 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.inspect_log.items import MessageReader
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item
+from workbench.formats.kit.names import unique_id
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
 from workbench.session.message import Message, Thinking, Usage
 from workbench.session.session import Compaction, Epoch, Way

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
-from workbench.formats.kit.mark import marked
+from workbench.formats.kit.marks import marked
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.session.images import media_of_url
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse

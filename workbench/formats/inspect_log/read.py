@@ -15,16 +15,13 @@ from workbench.formats.format import Progress, RecordedRequest
 from workbench.formats.inspect_log import ID
 from workbench.formats.inspect_log.contexts import SampleContexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import MessageReader
-from workbench.formats.kit import zipped
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import elements, parse, splice
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.compressed import ZIP, zip_members
+from workbench.formats.kit.document import Item, elements, parse, splice
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.magic import ZIP
-from workbench.formats.kit.mark import STALE_USAGE
+from workbench.formats.kit.marks import STALE_USAGE
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.several import Numbered
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.session.message import Message
 from workbench.session.session import LoadWarning, Records, Session, Tool
@@ -157,7 +154,7 @@ def log_of(path: Path, data: bytes, samples: Sequence[bytes], number: int) -> by
 
 def _zip_members(path: Path, data: bytes) -> list[tuple[str, bytes]]:
     """Return header and samples, sorted by name. Raises BadInput for a damaged or too large zip."""
-    members = zipped.members(path, data, lambda name: bool(_SAMPLE.fullmatch(name)) or name in _HEADERS)
+    members = zip_members(path, data, lambda name: bool(_SAMPLE.fullmatch(name)) or name in _HEADERS)
     return sorted(members, key=lambda member: _by_number(member[0]))
 
 

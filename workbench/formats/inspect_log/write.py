@@ -14,10 +14,9 @@ from workbench.base.stamps import iso
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, texts_of, writable
-from workbench.formats.kit.document import elements, new_name, render, splice
-from workbench.formats.kit.item_list import Item, Render, pieces
+from workbench.formats.kit.document import Item, ToItems, elements, new_name, pieces, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import MARK, STALE_USAGE
+from workbench.formats.kit.marks import MARK, STALE_USAGE
 from workbench.formats.kit.settle import settled
 from workbench.formats.loss import Losses
 from workbench.session import Block, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
@@ -66,7 +65,7 @@ def _log(session: Session, id: str) -> Item:
     }
 
 
-def _renderer(names: dict[str, str], *, own: bool) -> Render:
+def _renderer(names: dict[str, str], *, own: bool) -> ToItems:
     def render_message(message: Message, losses: Losses) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
         items = [_result(result, names, losses) for result in message.results]

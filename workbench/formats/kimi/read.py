@@ -12,8 +12,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kimi import ID, is_context
-from workbench.formats.kimi.context import read_context
-from workbench.formats.kimi.parts import blocks_of, result_of
+from workbench.formats.kimi.context import blocks_of, read_context, result_of
 from workbench.formats.kimi.survivors import ELIDED, Survivor, survivors_of
 from workbench.formats.kit.document import read_sidecar
 from workbench.formats.kit.jsonl import left_out

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.values import dict_of
 from workbench.session import LoadWarning, Message, Opaque, Records, Session
 

@@ -18,8 +18,10 @@ from urllib.parse import quote
 from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
 from workbench.base.text import clip_at_word
-from workbench.formats.kit import bounds
-from workbench.formats.kit.magic import SQLITE
+from workbench.formats.kit import limits
+
+SQLITE = b"SQLite format 3\x00"
+"""First bytes of a database."""
 
 COPIED = 64 << 20
 """Largest size of database plus log, in bytes, that `connect` copies; above it, the log is ignored."""
@@ -83,7 +85,7 @@ def describe_oversized_value(path: Path) -> str:
 
     SQLite checks the file in place, one value at a time; loading it would hold three copies in memory.
     """
-    if path.stat().st_size <= bounds.LONGEST_TEXT or not is_database(path):
+    if path.stat().st_size <= limits.LONGEST_TEXT or not is_database(path):
         return ""
     with suppress(*_TROUBLE), connect(path) as database:
         for table, columns in tables_in(database).items():
@@ -91,7 +93,7 @@ def describe_oversized_value(path: Path) -> str:
                 try:  # the + prevents use of an index, so that every value is read
                     database.execute(f"SELECT count(*) FROM {_quoted(table)} WHERE +{_quoted(column)} = x''")
                 except sqlite3.DataError:
-                    most = f"{bounds.LONGEST_TEXT // 1_000_000} MB"
+                    most = f"{limits.LONGEST_TEXT // 1_000_000} MB"
                     return f"a row of its table {table!r} holds more than {most} in {column!r}"
                 except sqlite3.DatabaseError:  # the table is damaged
                     continue
@@ -168,7 +170,7 @@ def _size_of(database: sqlite3.Connection) -> int:
 
 def _read_only(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
     """Make a connection read-only. `size` is the size of the files in bytes; it limits the length of a value."""
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), bounds.LONGEST_TEXT))
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), limits.LONGEST_TEXT))
     database.text_factory = lambda raw: raw.decode(errors="replace")
     steps = iter(range(_STEPS))
     database.set_progress_handler(lambda: next(steps, -1) < 0, 10_000)

@@ -1,12 +1,15 @@
 """Formats that are one JSON document: tolerant reading, and byte-exact insertion of messages.
 
-A kept element of the array is copied byte for byte, like all bytes around the array.
+A kept element of the array is copied byte for byte, like all bytes around the array. One element may hold several
+messages (a call with its results), and one message may span several elements (reasoning, text and calls of one
+response). An element is copied only if all of it is kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,12 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.reading import read_file
 from workbench.base.values import DEEPEST, is_too_deep
-from workbench.formats.kit.bounds import beyond
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads_bounded, loads_whole, whole
+from workbench.formats.kit.limits import beyond
 from workbench.formats.kit.values import dict_of
-from workbench.session import LoadWarning
+from workbench.formats.loss import Losses
+from workbench.session import LoadWarning, Message
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -149,3 +153,38 @@ def render(value: Any) -> bytes:
 def new_name(path: Path | None) -> str:
     """Return a file name for the export of a session whose agent requires none."""
     return f"{path.name.split('.')[0] or 'session'}.compacted.json" if path else "session.compacted.json"
+
+
+Item = dict[str, Any]
+ToItems = Callable[[Message, Losses], list[Item]]
+
+
+def pieces(own: Sequence[Message], messages: Sequence[Message], to_items: ToItems, losses: Losses) -> list[int | bytes]:
+    """Return the new list for `document.splice`: indexes of items to copy, and the JSON of new ones.
+
+    `own` are the messages of the loaded document, empty if the messages come from another format. An item of which only
+    a part is kept is rendered from its blocks. Boundaries are never written.
+    """
+    whole: dict[tuple[int, ...], list[str]] = {}
+    for message in own:
+        whole.setdefault(message.source, []).append(message.id)
+    items: list[int | bytes] = []
+    for source, run in groupby(messages, key=lambda message: message.source):
+        group = list(run)
+        if source and [message.id for message in group] == whole.get(source):
+            items += source
+        else:
+            for message in group:
+                items += map(render, to_items(message, losses) if message.kind != "boundary" else ())
+    return items
+
+
+def with_unread(items: Sequence[int | bytes], unread: Sequence[int]) -> list[int | bytes]:
+    """Insert the items without a message into the new list, each before the first kept item that followed it."""
+    whole: list[int | bytes] = []
+    waiting = list(unread)
+    for piece in items:
+        while isinstance(piece, int) and waiting and waiting[0] < piece:
+            whole.append(waiting.pop(0))
+        whole.append(piece)
+    return whole + waiting

@@ -15,9 +15,8 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import open_file, special_file_kind
-from workbench.formats.kit import zstd
+from workbench.formats.kit.compressed import ZSTD, zstd_head
 from workbench.formats.kit.document import render
-from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.outline import glimpse
 
 REACH = 64 * 1024
@@ -61,7 +60,7 @@ def joined_ends(ends: Ends) -> Iterator[bytes]:
     """Yield the two ends as one file: lines, one document, or text."""
     head, tail = ends.head, ends.tail
     if head.startswith(ZSTD):
-        head = zstd.glimpse(head, FURTHER)
+        head = zstd_head(head, FURTHER)
         yield head[: head.rfind(b"\n") + 1]
     elif are_lines(head, tail):
         yield head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]

@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.values import is_too_deep
-from workbench.formats.kit.bounds import beyond, enough
-from workbench.formats.kit.odd import TOLD
+from workbench.formats.kit.limits import TOLD, beyond, enough
 from workbench.session import LoadWarning, Records
 
 _BOM = b"\xef\xbb\xbf"
@@ -75,7 +74,7 @@ class Lines(Struct, frozen=True):
 
 
 class Longer(Exception):
-    """Raised for a line longer than `bounds.enough()`; the entire file must be read instead."""
+    """Raised for a line longer than `limits.enough()`; the entire file must be read instead."""
 
 
 BLOCK = 1 << 20

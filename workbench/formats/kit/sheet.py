@@ -136,6 +136,12 @@ class RepairSheet:
     def insert_after(self, entry: SheetEntry, new: SheetEntry) -> None:
         self.entries.insert(self.index(entry) + 1, new)
 
+    def move_header(self, header: SheetEntry) -> None:
+        """Move a header that is further down to the first line."""
+        self.drop(lambda entry: entry is header)
+        self.entries.insert(0, header)
+        self.fixed(Fault.MISSING_HEADER, header, "it was further down")
+
     def drop(self, matches: Callable[[SheetEntry], bool]) -> None:
         self.entries = [entry for entry in self.entries if not matches(entry)]
 

@@ -17,8 +17,8 @@ from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conv
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import one_of
-from workbench.formats.kit.titles import first_words
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, Usage
 
 

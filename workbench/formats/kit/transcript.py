@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Progress
-from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import Lines, lines_of, objects_of
-from workbench.formats.kit.window import RecordedWindow
+from workbench.formats.kit.names import unique_id
+from workbench.formats.kit.usage import RecordedWindow
 from workbench.session import ApiError, Compaction, Epoch, LoadWarning, Message, Records, Session
 
 

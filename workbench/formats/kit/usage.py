@@ -1,13 +1,14 @@
-"""Recorded usage of a call in the forms of the APIs."""
+"""Recorded usage of a call in the forms of the APIs, and the recorded size of the context window."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.formats.kit.values import count_of, dict_of, dollars_of
 from workbench.session import Message, Usage
+from workbench.session.session import LoadWarning
 
 
 def replayed_before(messages: Iterable[Message], since: float | None) -> tuple[Message, ...]:
@@ -65,3 +66,21 @@ def anthropic_counts(usage: Any) -> tuple[int, int, int, int] | None:
 
 
 _COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+@dataclass(slots=True)
+class RecordedWindow:
+    """Most recently recorded window in tokens; None before the first."""
+
+    tokens: int | None = None
+    has_warned: bool = False
+
+    def read(self, value: Any, line: int | None, warnings: list[LoadWarning]) -> None:
+        """Read a recorded value; None changes nothing. An impossible number is ignored, with one warning."""
+        if type(value) is int and value > 0:
+            self.tokens = value
+        elif value is not None and not self.has_warned:
+            self.has_warned = True
+            shown = repr(value)[:40]
+            text = f"an impossible context window of {shown} tokens is recorded; ignored"
+            warnings.append(LoadWarning(text, line))

@@ -84,8 +84,7 @@ def short_name(name: str) -> str:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
     from workbench.formats.langchain import read, rules, write
 
     paths = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)

@@ -8,9 +8,9 @@ from typing import Any
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, input_of, to_anthropic
 from workbench.formats.kit.conversation import Document
+from workbench.formats.kit.document import Item
 from workbench.formats.kit.epochs import epochs_at, split_at_compactions
-from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
+from workbench.formats.kit.marks import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.usage import openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain import ID, ROLES, items_of, short_name

@@ -10,11 +10,9 @@ from typing import Any
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, content_of, to_anthropic
-from workbench.formats.kit.document import elements, new_name, parse, splice
-from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
+from workbench.formats.kit.document import Item, ToItems, elements, new_name, parse, pieces, splice, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import MARK, STALE_USAGE
-from workbench.formats.kit.note import in_document
+from workbench.formats.kit.marks import MARK, STALE_USAGE, in_document
 from workbench.formats.kit.settle import as_user_message, has_content, settled, system_prompt
 from workbench.formats.langchain import FORMS, ID, form_of, items_of, place_of
 from workbench.formats.langchain.read import SUMMARY
@@ -87,7 +85,7 @@ def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> b
     return replace_fields(data, {place[0]: _spliced(inner, place[1:], found)})
 
 
-def _renderer(*, own: bool, form: str) -> Render:
+def _renderer(*, own: bool, form: str) -> ToItems:
     def rendered(message: Message, losses: Losses) -> list[Item]:
         items: list[tuple[Role, Item]] = [("tool", _result(result, losses)) for result in message.results]
         others = [block for block in message.blocks if not isinstance(block, ToolResult)]

@@ -43,8 +43,7 @@ def recognise(look: Look) -> str:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
     from workbench.formats.mini_swe_agent import read, rules, write
 
     return Codec(read.Reader.read, write.write, rules.validate, note=in_document(EXPORT_NOTE, ()))

@@ -10,8 +10,8 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import is_summary
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.mark import marked
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.usage import openai_usage
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.mini_swe_agent import ID

@@ -9,7 +9,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind

@@ -10,9 +10,8 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.usage import openai_usage
+from workbench.formats.kit.usage import RecordedWindow, openai_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of
-from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openai_chat import ID
 from workbench.session.images import media_of, media_of_url
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse

@@ -9,8 +9,7 @@ from typing import Any
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, content_of, writable
 from workbench.formats.kit.chat import definitions_for
-from workbench.formats.kit.document import new_name, render, splice
-from workbench.formats.kit.item_list import pieces
+from workbench.formats.kit.document import new_name, pieces, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.loss import Loss, Losses, LossKind

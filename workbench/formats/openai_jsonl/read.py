@@ -9,8 +9,8 @@ from workbench.base.errors import BadInput
 from workbench.formats.bodies import ApiRequest, request_in, response_in
 from workbench.formats.format import Progress
 from workbench.formats.kit.jsonl import objects_of, records_of
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import Numbered
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_jsonl import ID
 from workbench.session import LoadWarning, Message, Records, Session

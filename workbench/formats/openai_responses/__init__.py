@@ -61,8 +61,7 @@ def _is_item(item: Any) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
     from workbench.formats.openai_responses import read, rules, write
 
     return Codec(

@@ -12,10 +12,9 @@ from typing import Any
 from zlib import crc32
 
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import render
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item, render
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.values import dict_of
 from workbench.session import Kind, Message
 

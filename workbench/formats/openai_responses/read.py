@@ -12,7 +12,7 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import Document
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item
 from workbench.formats.kit.usage import openai_usage
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_responses import ID

@@ -11,8 +11,7 @@ from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, content_of, holds_compaction, writable
 from workbench.formats.kit.chat import definitions_for
-from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, pieces
+from workbench.formats.kit.document import Item, new_name, parse, pieces, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of

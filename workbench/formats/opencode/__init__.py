@@ -67,9 +67,8 @@ def is_storage(path: Path) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
-    from workbench.formats.opencode import read, rules, sessions, write
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
+    from workbench.formats.opencode import read, rules, store, write
 
     return Codec(
         read.read,
@@ -80,8 +79,8 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         note=in_document(EXPORT_NOTE, ()),
-        glance=sessions.glance,
-        list_sessions=sessions.list_sessions,
+        glance=store.glance,
+        list_sessions=store.list_sessions,
     )
 
 

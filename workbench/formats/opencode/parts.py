@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.blocks import as_text, input_of
-from workbench.formats.kit.mark import MARK, STALE_USAGE, marked
+from workbench.formats.kit.marks import MARK, STALE_USAGE, marked
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of

@@ -16,10 +16,9 @@ from workbench.formats.agent_texts import is_summary, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.magic import SQLITE
+from workbench.formats.kit.database import SQLITE
+from workbench.formats.kit.names import first_words, unique_id
 from workbench.formats.kit.several import newest, one_of
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.look import Look

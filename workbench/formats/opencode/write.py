@@ -20,8 +20,8 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.kit.titles import first_words
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.opencode import ID
 from workbench.formats.opencode.parts import (

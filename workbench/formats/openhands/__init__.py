@@ -101,18 +101,18 @@ def is_v1(event: Any) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.openhands import folder, glance, note, read, rules, write
+    from workbench.formats.openhands import note, read, rules, v1, write
 
     return Codec(
         read.read,
         write.write,
         rules.validate,
         read_folder=read.read_folder,
-        folder=folder.folder,
+        folder=v1.folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         note=note.NOTE,
-        glance=glance.glance,
+        glance=read.glance,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
-from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.marks import MARK, marked
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.openhands import is_v1

@@ -12,8 +12,7 @@ from uuid import uuid4
 from workbench.base.stamps import utc_datetime
 from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import EXPORT_NOTE
-from workbench.formats.kit.note import NoteSlot, in_document
+from workbench.formats.kit.marks import EXPORT_NOTE, NoteSlot, in_document
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openhands import is_v1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Part, Progress, no_progress
+from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
+from workbench.formats.kit.ends import ends_of
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import one_of
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
 from workbench.formats.look import Look
@@ -30,8 +33,8 @@ from workbench.formats.openhands.events import (
     is_counted,
     key_of,
 )
-from workbench.formats.openhands.folder import OpenHandsFacts
-from workbench.formats.openhands.tree import abandoned_events, is_leaf
+from workbench.formats.openhands.stores import state_of
+from workbench.formats.openhands.v1 import OpenHandsFacts, abandoned_events, is_leaf
 from workbench.session import (
     Compaction,
     LoadWarning,
@@ -309,3 +312,28 @@ def _tools(events: list[Any]) -> tuple[Tool, ...]:
 
 def _tool_name(tool: Event) -> str:
     return as_text(tool.get("title") or tool.get("name") or dict_of(tool.get("function")).get("name") or "")
+
+
+_EVENTS = 20
+"""Events read at each end."""
+
+
+def glance(path: Path) -> SessionGlance | None:
+    """Return the conversation in a folder; None for a file. Raises BadInput for one without events; OSError."""
+    if not path.is_dir():
+        return None
+    with os.scandir(path / "events") as entries:
+        names = (entry.name for entry in entries if entry.name.endswith(".json"))
+        events = sorted(names, key=lambda name: (len(name), name))  # numbers, with zeros before them or without
+    chosen = events if len(events) <= 2 * _EVENTS else [*events[:_EVENTS], *events[-_EVENTS:]]
+    ends = [ends_of(path / "events" / name) for name in chosen]
+    if not ends:
+        raise BadInput("This conversation has no events yet.")
+    is_whole = len(chosen) == len(events) and all(one.is_whole for one in ends)
+    parts = [(one.head + one.tail).strip() for one in ends if one.is_whole]
+    size = sum(one.size for one in ends) * len(events) // len(chosen)
+    found = SessionGlance(path, size, max(one.time for one in ends), ID, "OpenHands conversation")
+    session = read(path, b"[\n" + b",\n".join(parts) + b"\n]\n", no_progress)
+    found = with_session_facts(found, session, is_whole=is_whole)
+    workspace = dict_of(dict_of(state_of(path)).get("workspace")).get("working_dir")
+    return replace(found, folder=word_of(workspace) or found.folder)

@@ -20,7 +20,7 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
@@ -37,7 +37,7 @@ from workbench.formats.openhands.events import (
     is_counted,
     key_of,
 )
-from workbench.formats.openhands.folder import OpenHandsFacts
+from workbench.formats.openhands.v1 import OpenHandsFacts
 from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
 
 _BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"

@@ -15,8 +15,8 @@ from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import STALE_USAGE
-from workbench.formats.kit.tail import usage_reset
+from workbench.formats.kit.line_writer import usage_reset
+from workbench.formats.kit.marks import STALE_USAGE
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind
 from workbench.formats.pi import ID

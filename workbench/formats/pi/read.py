@@ -16,8 +16,8 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import as_text, in_result, parts_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import STALE_USAGE, marked, without_stale_usage
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of

@@ -9,14 +9,17 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import Links, link
-from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair, with_results
-from workbench.formats.kit.record_faults import (
+from workbench.formats.kit.record_repairs import (
     SPARE_TOKENS,
+    Pairing,
     chars_of,
     no_negative_counts,
+    pair,
     refused_reasoning,
     sum_of,
+    with_results,
 )
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN
 from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
@@ -63,9 +66,7 @@ def _header(sheet: RepairSheet) -> None:
     if first is None or first in headers[:1]:
         return
     if headers:
-        sheet.drop(lambda entry: entry is headers[0])
-        sheet.entries.insert(0, headers[0])
-        sheet.fixed(Fault.MISSING_HEADER, headers[0], "it was further down")
+        sheet.move_header(headers[0])
         return
     id = sheet.name.partition(".")[0].rpartition("_")[2]
     stamp = text_of(first.object.get("timestamp")) or iso()
@@ -115,53 +116,50 @@ def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) ->
     _usage(sheet, sent)
 
 
-class _Pairing:
-    def calls(self, entry: SheetEntry) -> list[str]:
-        if _body(entry).get("role") != "assistant":
-            return []
-        return [text_of(part.get("id")) for part in _parts(entry) if part.get("type") == "toolCall"]
+def _calls(entry: SheetEntry) -> list[str]:
+    if _body(entry).get("role") != "assistant":
+        return []
+    return [text_of(part.get("id")) for part in _parts(entry) if part.get("type") == "toolCall"]
 
-    def results(self, entry: SheetEntry) -> list[str]:
-        return [text_of(_body(entry).get("toolCallId"))] if _body(entry).get("role") == "toolResult" else []
 
-    def response(self, entry: SheetEntry) -> str:
-        return LINKS.id_of(entry) if _body(entry).get("role") == "assistant" and not _error(entry) else ""
+def _results(entry: SheetEntry) -> list[str]:
+    return [text_of(_body(entry).get("toolCallId"))] if _body(entry).get("role") == "toolResult" else []
 
-    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
-        body = _body(entry)
-        content = [{"type": "text", "text": ORPHAN}, *list_of(body.get("content"))]
-        entry.put(("message",), {"role": "user", "content": content, "timestamp": body.get("timestamp")})
 
-    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
-        names = {text_of(part.get("id")): part.get("name") for part in _parts(entry)}
-        stamp = _body(entry).get("timestamp")
-        return [
-            LINKS.new_record(
-                {
-                    "type": "message",
-                    "timestamp": entry.object.get("timestamp"),
-                    "message": {
-                        "role": "toolResult",
-                        "toolCallId": id,
-                        "toolName": text_of(names.get(id)) or "unknown",
-                        "content": [{"type": "text", "text": NO_RESULT}],
-                        "isError": True,
-                        "timestamp": stamp,
-                    },
+def _response(entry: SheetEntry) -> str:
+    return LINKS.id_of(entry) if _body(entry).get("role") == "assistant" and not _error(entry) else ""
+
+
+def _as_text(entry: SheetEntry, nth: int) -> None:
+    body = _body(entry)
+    content = [{"type": "text", "text": ORPHAN}, *list_of(body.get("content"))]
+    entry.put(("message",), {"role": "user", "content": content, "timestamp": body.get("timestamp")})
+
+
+def _answers(entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
+    names = {text_of(part.get("id")): part.get("name") for part in _parts(entry)}
+    stamp = _body(entry).get("timestamp")
+    return [
+        LINKS.new_record(
+            {
+                "type": "message",
+                "timestamp": entry.object.get("timestamp"),
+                "message": {
+                    "role": "toolResult",
+                    "toolCallId": id,
+                    "toolName": text_of(names.get(id)) or "unknown",
+                    "content": [{"type": "text", "text": NO_RESULT}],
+                    "isError": True,
+                    "timestamp": stamp,
                 },
-                entry.place,
-            )
-            for id in ids
-        ]
-
-    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
-        LINKS.insert_before(sheet, entry, new)
-
-    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
-        LINKS.remove(sheet, entry)
+            },
+            entry.place,
+        )
+        for id in ids
+    ]
 
 
-PAIRING = _Pairing()
+PAIRING = Pairing(_calls, _results, _response, _as_text, _answers, put_before=LINKS.insert_before, detach=LINKS.remove)
 
 
 def _body(entry: SheetEntry) -> dict[str, Any]:

@@ -18,14 +18,13 @@ from workbench.base.stamps import iso, utc_datetime
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
-from workbench.formats.kit.chain import ChainWriter
 from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of, recorded_file_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import MARK, STALE_USAGE
+from workbench.formats.kit.line_writer import ChainWriter, tail_of
+from workbench.formats.kit.marks import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
-from workbench.formats.kit.tail import tail_of
 from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.formats.pi import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse

@@ -26,6 +26,18 @@ KEYS = frozenset(["content", "role", "ts"])
 HISTORY = "api_conversation_history.json"
 _KEYS = frozenset(["ts", "modelInfo", "isSummary", "condenseId", "condenseParent", "truncationParent"])
 
+EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+"""Settings folders of VS Code and its derivatives."""
+
+SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server")
+"""Their folders on the remote side of a connection."""
+
+EXTENSIONS = (
+    ("Cline", "saoudrizwan.claude-dev"),
+    ("Roo Code", "rooveterinaryinc.roo-cline"),
+    ("Kilo Code", "kilocode.kilo-code"),
+)
+
 
 def recognise(look: Look) -> str:
     items = look.document
@@ -52,8 +64,7 @@ def main_file(path: Path) -> Path | None:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import EXPORT_NOTE
-    from workbench.formats.kit.note import in_document
+    from workbench.formats.kit.marks import EXPORT_NOTE, in_document
     from workbench.formats.roo_cline import read, rules, write
 
     return Codec(
@@ -75,9 +86,16 @@ def _repair() -> RecordRepair:
 
 
 def _places(machine: Machine) -> Iterator[Place]:
-    from workbench.formats.roo_cline.places import places
-
-    yield from places(machine)
+    users = [machine.settings / editor / "User" for editor in EDITORS]
+    users += [machine.home / server / "data/User" for server in SERVERS]
+    if portable := machine.named("VSCODE_PORTABLE"):
+        users.insert(0, portable / "user-data/User")
+    for user in users:
+        for agent, extension in EXTENSIONS:
+            yield Place(agent, ID, user / "globalStorage" / extension / "tasks", (f"*/{HISTORY}",))
+    cline = machine.first("CLINE_DIR", otherwise=machine.home / ".cline")
+    data = machine.first("CLINE_DATA_DIR", otherwise=cline / "data")
+    yield Place("Cline", ID, data / "tasks", (f"*/{HISTORY}",))
 
 
 def _setting(trigger: int, window: int) -> str:

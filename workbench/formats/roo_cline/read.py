@@ -15,8 +15,8 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.mark import STALE_USAGE, marked
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import STALE_USAGE, marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline import HISTORY, ID
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words

@@ -19,7 +19,7 @@ from workbench.formats.kit.blocks import to_anthropic, writable
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK, STALE_USAGE
+from workbench.formats.kit.marks import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.roo_cline import ID

@@ -10,8 +10,8 @@ from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import loads_text, objects_of, records_of
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import Numbered
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
 from workbench.formats.sharegpt import ID
 from workbench.session import LoadWarning, Message, Records, Role, Session, Text, ToolResult, ToolUse

@@ -12,8 +12,8 @@ from workbench.formats.agent_texts import is_summary
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.mark import STALE_USAGE, marked
-from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.marks import STALE_USAGE, marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.formats.swe_agent import ID

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, parse, render, splice
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.mark import MARK, STALE_USAGE
+from workbench.formats.kit.marks import MARK, STALE_USAGE
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind

@@ -11,9 +11,9 @@ from workbench.base.errors import BadInput
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse, splice
-from workbench.formats.kit.mark import marked
+from workbench.formats.kit.marks import marked
+from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import Numbered
-from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.formats.tau_bench import ID

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.formats.format import Written
-from workbench.formats.kit.document import elements, new_name, render, splice
-from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.document import Item, elements, new_name, render, splice
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.marks import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.openai_chat.embedded import pieces
 from workbench.formats.tau_bench import ID

@@ -32,9 +32,9 @@ def recognise(look: Look) -> str:
 
 
 def _codec() -> Codec:
-    from workbench.formats.zed import read, threads
+    from workbench.formats.zed import read
 
-    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=threads.list_sessions)
+    return Codec(read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=read.list_sessions)
 
 
 def _places(machine: Machine) -> Iterator[Place]:

@@ -7,19 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit import zstd
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.compressed import ZSTD, unpack_zstd
+from workbench.formats.kit.database import LISTED, SQLITE, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.magic import SQLITE, ZSTD
 from workbench.formats.kit.several import newest
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import anthropic_usage
-from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.formats.zed import ID
-from workbench.formats.zed.threads import thread_bytes, threads_in
 from workbench.session import (
     Block,
     Compaction,
@@ -34,6 +35,54 @@ from workbench.session import (
     ToolUse,
 )
 from workbench.session.images import media_of
+
+_TABLES = frozenset(["threads"])
+
+
+def _threads_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """Return the threads with messages, newest first. Raises BadInput for any other database."""
+    with connect_to_bytes(path, data, _TABLES, "Zed") as database:
+        found = rows(database, "SELECT * FROM threads ORDER BY updated_at DESC, id DESC")
+    parts = [Part(text_of(row.get("id")), text_of(row.get("summary")), _count(path, row)) for row in found]
+    return tuple(part for part in parts if part.id and part.messages)
+
+
+def _thread_bytes(path: Path, data: bytes, id: str) -> bytes:
+    """Return a thread's document. Raises BadInput if there is no such thread, or its data are damaged."""
+    with connect_to_bytes(path, data, _TABLES, "Zed") as database:
+        found = rows(database, "SELECT * FROM threads WHERE id = ?", id)
+    if not found:
+        raise BadInput(f"{path} has no thread {id!r}; choose a listed one.")
+    return _document(path, found[0])
+
+
+def _count(path: Path, row: dict[str, Any]) -> int:
+    try:
+        return len(list_of(dict_of(parse(path, _document(path, row))[0]).get("messages")))
+    except BadInput:
+        return 0
+
+
+def _document(path: Path, row: dict[str, Any]) -> bytes:
+    data = row.get("data")
+    raw = data if isinstance(data, bytes) else text_of(data).encode()
+    return unpack_zstd(path, raw) if row.get("data_type") == "zstd" else raw
+
+
+def list_sessions(path: Path) -> list[SessionGlance]:
+    """Glance at the threads, newest first. Raises BadInput."""
+    query = (
+        f"SELECT id, summary, updated_at, LENGTH(data) AS _bytes FROM threads ORDER BY updated_at DESC LIMIT {LISTED}"
+    )
+    with connect_for_listing(path) as database:
+        return [_thread_glance(path, row) for row in rows(database, query) if row["_bytes"]]
+
+
+def _thread_glance(path: Path, row: dict[str, Any]) -> SessionGlance:
+    time = seconds_of(row["updated_at"]) or path.stat().st_mtime
+    title, part = text_of(row["summary"]), text_of(row["id"])
+    return SessionGlance(path, count_of(row["_bytes"]), time, ID, "Zed", title=title, part=part)
+
 
 _SUMMARY = "The previous conversation was compacted. Use this summary as context:\n\n{}"
 """Text in which a summary is sent."""
@@ -139,13 +188,13 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a thread, or the newest one of a database. Raises BadInput if it has no message."""
     if not data.startswith(SQLITE):
         progress(0, len(data))
-        return _session(path, zstd.unpack(path, data) if data.startswith(ZSTD) else data, "")
+        return _session(path, unpack_zstd(path, data) if data.startswith(ZSTD) else data, "")
     return newest(path, sessions_in(path, data), "thread", lambda id: read_part(path, data, id, progress))
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """Return the threads of a database, newest first; empty for a document, which is one. Raises BadInput."""
-    return threads_in(path, data) if data.startswith(SQLITE) else ()
+    return _threads_in(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
@@ -153,7 +202,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     if not data.startswith(SQLITE):
         return read(path, data, progress)
     progress(0, len(data))
-    return _session(path, thread_bytes(path, data, part_id), part_id)
+    return _session(path, _thread_bytes(path, data, part_id), part_id)
 
 
 def _session(path: Path, data: bytes, id: str) -> Session:

@@ -1,10 +1,15 @@
-"""Size limits of a JSON value, checked on its bytes before it is decoded."""
+"""Limits for damaged or hostile files: size of a JSON value, checked on its bytes before it is decoded, and number of
+warnings of one kind.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 from workbench.base.figures import grouped
+from workbench.session import LoadWarning
 
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest text. The largest context windows hold less than half of it. Decoded, a text takes up to four
@@ -61,3 +66,28 @@ def line_beyond(data: bytes) -> tuple[int, str] | None:
 def _values(data: bytes, start: int, stop: int) -> int:
     """Upper bound of the number of values: separators inside texts count as well."""
     return sum([data.count(sign, start, stop) for sign in _BETWEEN])
+
+
+TOLD = 1_000
+"""Warnings of one kind that are listed one by one."""
+
+_VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
+"""Parts of a text that differ between warnings of one kind: quoted names and numbers."""
+
+
+def limit_warnings(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
+    """Return at most `TOLD` warnings of each kind, followed by the number of further ones."""
+    listed: list[LoadWarning] = []
+    kinds: Counter[str] = Counter()
+    newest: dict[str, LoadWarning] = {}
+    for warning in warnings:
+        kind = _VARIES.sub("", warning.text)
+        kinds[kind] += 1
+        if kinds[kind] <= TOLD:
+            listed.append(warning)
+        else:
+            newest[kind] = warning
+    for kind, last in newest.items():
+        more = grouped(kinds[kind] - TOLD)
+        listed.append(LoadWarning(f"{more} more warnings of this kind, the last: {last.text}", last.line))
+    return tuple(listed)

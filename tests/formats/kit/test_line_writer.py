@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.formats.kit.chain import ChainWriter
+from workbench.formats.kit.line_writer import ChainWriter
 from workbench.session import Message, Records, Session
 
 

@@ -1,4 +1,4 @@
-"""Repair of tool calls without results and of results without calls, in the records of a format.
+"""Repairs of records common to several formats: tool pairs, impossible counts, and reasoning that the API rejected.
 
 APIs accept a result only after its call, and a call only with a result before the next response. A result that cannot
 be paired becomes text, so that its content is kept; a call without a result gets one that says so.
@@ -6,33 +6,60 @@ be paired becomes text, so that its content is kept; a call without a result get
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
 
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.sheet import RepairSheet, SheetEntry
+from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry, value_at
+from workbench.formats.kit.values import dict_of
 from workbench.session import Session
 
-NO_RESULT = "No result was recorded for this call."
-ORPHAN = "[Result of a tool call that is not part of this session]"
+SPARE_TOKENS = 30_000
+"""Tokens that a recorded count may exceed the context by, for system prompt and tools."""
+
+REFUSED_REASONING = re.compile(
+    r"(?:redacted_)?thinking`? blocks .{0,80}cannot be modified"
+    r"|invalid `?signature`? in `?thinking"
+    r"|(?:reasoning|encrypted[ _]content).{0,80}(?:could not be|cannot be|invalid|failed to)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Errors with which the Messages and Responses APIs reject reasoning that they produced earlier."""
+
+REFUSED_ORDER = re.compile(r"expected `?thinking`? or `?redacted_thinking`?, but found", re.IGNORECASE)
+"""Error of the Messages API for a turn that must begin with reasoning but has none."""
 
 
-class Pairing(Protocol):
+# -- Pairs
+
+
+def _put_before_in_file(sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
+    sheet.entries.insert(sheet.index(entry), new)
+
+
+def _drop(sheet: RepairSheet, entry: SheetEntry) -> None:
+    sheet.drop(lambda one: one is entry)
+
+
+class Pairing(Struct, frozen=True):
     """Access to the calls and results in a format's records.
 
     `calls` and `results` return the ids in a record, in order. `response` returns the id of the response that a record
-    belongs to, "" for none. `as_text` turns the n-th result of a record into text. `answered` makes records with a
+    belongs to, "" for none. `as_text` turns the n-th result of a record into text. `answers` makes records with a
     result for each of some calls of a record. `put_before` places a record before another; `detach` takes a record out
     of its place.
     """
 
-    def calls(self, entry: SheetEntry) -> list[str]: ...
-    def results(self, entry: SheetEntry) -> list[str]: ...
-    def response(self, entry: SheetEntry) -> str: ...
-    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None: ...
-    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]: ...
-    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None: ...
-    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None: ...
+    calls: Callable[[SheetEntry], list[str]]
+    results: Callable[[SheetEntry], list[str]]
+    response: Callable[[SheetEntry], str]
+    as_text: Callable[[SheetEntry, int], None]
+    answers: Callable[[SheetEntry, Sequence[str]], list[SheetEntry]]
+    put_before: Callable[[RepairSheet, SheetEntry, SheetEntry], None] = _put_before_in_file
+    detach: Callable[[RepairSheet, SheetEntry], None] = _drop
 
 
 def with_results(
@@ -95,7 +122,7 @@ def _replace_orphans(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairi
             else:
                 wrong.append((nth, id, Fault.REPEATED_RESULT if id in answered else Fault.ORPHAN_RESULT))
         for nth, id, fault in reversed(wrong):
-            pairing.as_text(entry, id, nth)
+            pairing.as_text(entry, nth)
             sheet.fixed(fault, entry, id or "a call without an id")
 
 
@@ -124,10 +151,10 @@ def _supply_results(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairin
             else:
                 for nth in reversed(range(len(ids))):
                     if ids[nth] in missing:
-                        pairing.as_text(late, ids[nth], nth)
+                        pairing.as_text(late, nth)
                         sheet.fixed(Fault.ORPHAN_RESULT, late, ids[nth])
         if missing:
-            for new in pairing.answered(sheet, entry, missing):
+            for new in pairing.answers(entry, missing):
                 pairing.put_before(sheet, following, new)
                 order.insert(order.index(following), new)
             for id in missing:
@@ -148,3 +175,67 @@ def _next_turn(order: list[SheetEntry], at: int, pairing: Pairing) -> SheetEntry
         if pairing.response(entry) != response and not (pairing.results(entry) and not pairing.response(entry)):
             return entry
     return None
+
+
+# -- Counts
+
+
+def no_negative_counts(sheet: RepairSheet, entry: SheetEntry, path: Path) -> None:
+    """Set negative counts in the object at `path` to 0, at any depth."""
+    for inner, value in list(_numbers(value_at(entry.value, path), path)):
+        if value < 0:
+            entry.put(inner, 0)
+            sheet.fixed(Fault.NEGATIVE_COUNT, entry, ".".join(map(str, inner)))
+
+
+def _numbers(value: Any, path: Path) -> Iterator[tuple[Path, int | float]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, (*path, key))
+    elif type(value) in (int, float):
+        yield path, value
+
+
+def sum_of(usage: Any, keys: Sequence[str]) -> int:
+    """Return the sum of the token counts under `keys` in a usage record."""
+    counts = [dict_of(usage).get(key) for key in keys]
+    return sum(count for count in counts if type(count) is int and count > 0)
+
+
+def chars_of(values: Iterable[Any]) -> int:
+    """Return the number of characters of the values as JSON, an upper bound of their tokens."""
+    return sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
+
+
+# -- Reasoning
+
+
+def refused_reasoning(
+    sheet: RepairSheet,
+    entries: Sequence[SheetEntry],
+    error: Callable[[SheetEntry], str],
+    reasoning: Callable[[SheetEntry], tuple[Path, list[int]] | None],
+    response: Callable[[SheetEntry], str],
+) -> None:
+    """Remove the reasoning from the responses before an API error that rejects it, if no response followed the error.
+
+    `error` returns a record's API error, "" for none; `reasoning` the location of a response's reasoning blocks;
+    `response` the id of the response that a record belongs to, "" for none.
+    """
+    for place in range(len(entries) - 1, -1, -1):
+        text = error(entries[place])
+        if REFUSED_ORDER.search(text):
+            sheet.unrepaired(Fault.REFUSED_REASONING, entries[place])
+            return
+        if REFUSED_REASONING.search(text):
+            before = [entry for entry in entries[:place] if response(entry) and not error(entry)]
+            if before and "latest assistant" in text:
+                before = [entry for entry in before if response(entry) == response(before[-1])]
+            for entry in before:
+                found = reasoning(entry)
+                if found is not None and found[1]:
+                    entry.remove(*found)
+                    sheet.fixed(Fault.REFUSED_REASONING, entry, len(found[1]))
+            return
+        if not text and response(entries[place]):
+            return

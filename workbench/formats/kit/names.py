@@ -1,4 +1,4 @@
-"""Titles of sessions to which the agent gave none."""
+"""Names that a file lacks: unique ids for messages, and titles for sessions to which the agent gave none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ from collections.abc import Iterable
 
 from workbench.base.secrets import without_secrets
 from workbench.session import Message
+
+
+def unique_id(id: str, used: dict[str, int]) -> str:
+    """Return `id`, with a mark and a number appended if it is in `used`, to which the result is added.
+
+    `used` counts the requests for each id, so that a file of equal ids takes linear time.
+    """
+    free = id
+    while free in used:
+        used[id] += 1
+        free = f"{id}'{used[id]}"
+    used[free] = 1
+    return free
 
 
 def first_words(messages: Iterable[Message], after: str = "") -> str:

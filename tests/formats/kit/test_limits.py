@@ -10,11 +10,11 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.formats.files import HEAD, bytes_of, load, parts_of
-from workbench.formats.kit import bounds
-from workbench.formats.kit.bounds import beyond
+from workbench.formats.kit import limits
 from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.limits import beyond
 
 LONGEST, MOST = 100, 20
 
@@ -22,8 +22,8 @@ LONGEST, MOST = 100, 20
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bounds themselves are those of memory."""
-    monkeypatch.setattr(bounds, "LONGEST_TEXT", LONGEST)
-    monkeypatch.setattr(bounds, "MOST_VALUES", MOST)
+    monkeypatch.setattr(limits, "LONGEST_TEXT", LONGEST)
+    monkeypatch.setattr(limits, "MOST_VALUES", MOST)
 
 
 def told(data: bytes) -> str:
@@ -103,7 +103,7 @@ def test_what_is_no_json_has_no_such_lines(first: bytes, tmp_path: Path) -> None
 
 
 def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "LONGEST_TEXT", 2_000_000)
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 2_000_000)
     path = tmp_path / "made.db"
     for length, count in ((1_900_000, 3), (2_000_001, 1)):
         path.unlink(missing_ok=True)
@@ -127,7 +127,7 @@ def test_a_cell_of_a_database_that_is_too_long_is_not_read(tmp_path: Path, monke
 def test_the_column_of_such_a_cell_is_named_before_the_file_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounds, "LONGEST_TEXT", 2_000_000)
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 2_000_000)
     path = tmp_path / "made.db"
     with closing(sqlite3.connect(path)) as made, made:
         made.execute("CREATE TABLE damaged (text)")

@@ -1,4 +1,4 @@
-"""Slots for this program's note in a session file, under a key that the file's agent ignores.
+"""Facts that this program adds to a session file: keys in records, and the slot of the export note.
 
 Keys lead to a slot from the document or from its first line; a number is the index of an element in a list. A slot is
 read and written without changing any other byte.
@@ -7,7 +7,8 @@ read and written without changing any other byte.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -16,6 +17,36 @@ from msgspec import Struct
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
 from workbench.formats.kit.jsonl import loads_bounded
+from workbench.session import Kind, Message
+
+MARK = "workbench_kind"
+"""Kind of a message. Agents ignore unknown keys; our readers restore the kind from it."""
+
+STALE_USAGE = "workbench_spent"
+"""Marks usage recorded so far as stale: it counts a longer context than the one now in the file."""
+
+COPY = "workbench_copy"
+"""Marks a record that is repeated in the file, at the position where it was read."""
+
+
+EXPORT_NOTE = "workbench_carried"
+"""Note of an export about its context as a whole (`formats/export_note.py`), once per file."""
+
+
+def marked(record: Mapping[str, Any]) -> Kind | None:
+    """Return the kind that this program wrote into a record; None without one."""
+    kind = record.get(MARK)
+    return kind if kind in ("normal", "summary", "meta") else None
+
+
+def without_stale_usage(messages: Sequence[Message], context: Sequence[int], last: int) -> tuple[Message, ...]:
+    """Remove the usage of the context's messages up to number `last`, whose record is marked with STALE_USAGE.
+
+    Usage of earlier epochs is kept. `context` numbers the messages of the newest context in file order.
+    """
+    stale = {number for number in context if number <= last}
+    return tuple(replace(message, usage=None) if n in stale else message for n, message in enumerate(messages))
+
 
 Keys = tuple[str | int, ...]
 
