@@ -191,6 +191,26 @@ def test_a_processor_that_is_configured_is_told_where_no_prompt_is_recorded() ->
     assert "(Last5Observations)" in str(read(SWE, old).warnings[0])
 
 
+def test_no_warning_of_a_processor_if_each_prompt_is_the_history_so_far() -> None:
+    """A processor of the newest observations shortens nothing in a short session."""
+
+    def warned(*steps: Json) -> bool:
+        config = {"agent": {"history_processors": [{"type": "last_n_observations"}]}}
+        return bool(read(SWE, swe(trajectory=steps, replay_config=config)).warnings)
+
+    first, second = {"messages": SWE_HISTORY[:4]}, {"messages": SWE_HISTORY[:6]}
+    assert not warned(first, second)
+    assert not warned(first, {"query": SWE_HISTORY[:6]})
+    assert warned(first, {"action": "ls"})  # this call's prompt may have been shorter
+    assert warned({"action": "ls"}, second)
+    assert warned(first, {"messages": [*SWE_HISTORY[:3], *SWE_HISTORY[4:6]]})
+    assert warned(first, {"messages": [{**SWE_HISTORY[0], "content": [{"type": "text", "text": "less"}]}]})
+    own = [item for item in SWE_HISTORY if item["agent"] == "main"]
+    assert not warned({"messages": own})
+    assert warned({"messages": [*own, {"role": "user", "content": "of another history"}]})
+    assert warned()
+
+
 @pytest.mark.parametrize(
     "prompt",
     [

@@ -45,7 +45,9 @@ class Reader(Document):
         is_stale = document.get(STALE_USAGE) is True  # the prompts belong to another history
         prompts = [] if is_stale else _prompts(document.get("trajectory"))
         epochs, cleared, warnings = _cleared(messages, items, own, prompts)
-        self.warnings += warnings if cleared or is_stale else _processors(config)
+        if not cleared and not is_stale and not _are_complete(document.get("trajectory"), prompts, items, own):
+            warnings = _processors(config)
+        self.warnings += warnings
         name = replayed.get("name", replayed.get("model_name"))
         return self._session(
             [*messages, *cleared],
@@ -101,6 +103,19 @@ def _prompts(steps: Any) -> list[list[Any]]:
     """Return the recorded prompts, call by call."""
     fields = (dict_of(step) for step in list_of(steps))
     return [prompt for step in fields if isinstance(prompt := step.get("query", step.get("messages")), list)]
+
+
+def _are_complete(steps: Any, prompts: Sequence[list[Any]], items: Sequence[Any], own: Sequence[int]) -> bool:
+    """Return True if every step records its prompt, and each prompt is the beginning of the history."""
+    history = [dict_of(items[place]) for place in own]
+    return bool(prompts) and len(prompts) == len(list_of(steps)) and all(_begins(history, prompt) for prompt in prompts)
+
+
+def _begins(history: Sequence[Item], prompt: Sequence[Any]) -> bool:
+    pairs = zip(map(dict_of, prompt), history, strict=False)
+    return len(prompt) <= len(history) and all(
+        sent.get(key) == recorded.get(key) for sent, recorded in pairs for key in ("role", "content")
+    )
 
 
 def _cleared(
