@@ -202,7 +202,7 @@ OF_THE_KIT = {"damaged_json", "document", "jsonl", "outline"}
 BOUNDED_OTHERWISE = {
     "analysis/sweep/cells",  # a file of ours
     "finding/following",  # asks whether it is JSON
-    "formats/kit/ends",  # likewise
+    "formats/kit/file_ends",  # likewise
     "formats/claude_code/skim",  # looks for a key at the top
     "formats/faults",  # stops where Python's calls end
     "formats/gemini/rules",  # likewise

@@ -17,7 +17,7 @@ from workbench.finding.glances import Unreadable, glance
 from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.formats.glance import SessionGlance
-from workbench.formats.kit.ends import FURTHER, REACH
+from workbench.formats.kit.file_ends import FURTHER, REACH
 from workbench.tokens import Counter
 
 

@@ -13,7 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.formats import langfuse, langsmith, otel
 from workbench.formats.files import load, parts_of
 from workbench.formats.format import Format, no_progress
-from workbench.formats.kit.loose import message_of, messages_of
+from workbench.formats.kit.trace_messages import message_of, messages_of
 from workbench.formats.look import Look
 from workbench.formats.otel.read import tree
 from workbench.session import Block, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage

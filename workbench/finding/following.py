@@ -15,7 +15,7 @@ import orjson
 
 from workbench.formats.files import bytes_of, load, load_bytes
 from workbench.formats.format import Progress, no_progress
-from workbench.formats.kit.ends import are_lines
+from workbench.formats.kit.file_ends import are_lines
 from workbench.session import Session
 
 Mark = tuple[tuple[int, int, int], ...]

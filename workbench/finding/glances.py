@@ -11,17 +11,17 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.absurd import drop_too_large_usage
 from workbench.formats.export_note import note_in, with_note
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.compressed import ZSTD
 from workbench.formats.kit.database import SQLITE
-from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined_ends
+from workbench.formats.kit.file_ends import FURTHER, REACH, Ends, ends_of, joined_ends
 from workbench.formats.kit.marks import EXPORT_NOTE
 from workbench.formats.kit.names import first_words
 from workbench.formats.look import Look
+from workbench.formats.usage_checks import drop_too_large_usage
 from workbench.session import Session
 
 LOOKED_AT = 64 << 20

@@ -15,8 +15,8 @@ from workbench.formats.format import no_progress
 from workbench.formats.gemini.parts import NOWHERE, messages_of
 from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction
 from workbench.formats.kit.chat import dialect, tools_of
-from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import render
+from workbench.formats.kit.google_parts import Calls
 from workbench.formats.kit.usage import anthropic_usage, openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_chat.read import Reader as ChatReader

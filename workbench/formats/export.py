@@ -18,7 +18,6 @@ from workbench.base.files import make_folder, refuse_existing, same_file, write_
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import (
     count_stale_usage,
     is_note,
@@ -33,6 +32,7 @@ from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import difference
 from workbench.formats.sanitize import sanitize
+from workbench.formats.usage_checks import check_usage
 from workbench.session import ExportNote, Message, Session
 
 

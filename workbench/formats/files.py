@@ -16,7 +16,6 @@ from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.base.reading import open_file, special_file_kind
 from workbench.formats import load_cache, registry
-from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.database import SQLITE, describe_oversized_value
@@ -25,6 +24,7 @@ from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
 from workbench.formats.kit.limits import TOLD, limit_warnings, line_beyond
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
+from workbench.formats.usage_checks import check_usage
 from workbench.session import Session
 from workbench.session.session import DIGEST_BYTES, digest_of
 

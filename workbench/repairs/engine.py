@@ -14,7 +14,6 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.absurd import check_usage
 from workbench.formats.export import export
 from workbench.formats.files import bytes_of, load, reading
 from workbench.formats.fixes import Branch, Fault, Fix, in_order
@@ -27,6 +26,7 @@ from workbench.formats.kit.jsonl import loads, loads_bounded
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry, entry_of
 from workbench.formats.look import Look
+from workbench.formats.usage_checks import check_usage
 from workbench.repairs.images import limit_images
 from workbench.session import Message, Session
 

@@ -35,7 +35,9 @@ from workbench.session.session import Compaction, Epoch, LoadWarning, Records, S
 
 
 @dataclass(slots=True)
-class _ReadState:
+class Reader:
+    """Reader of one agent's context: its messages read so far."""
+
     others: frozenset[int]
     """Indexes of events by agents other than the one whose context is read."""
     messages: list[Message] = field(default_factory=list)
@@ -45,6 +47,69 @@ class _ReadState:
     """Ids of unanswered calls by the tool's name."""
     nameless: set[str] = field(default_factory=set)
     ids: dict[str, int] = field(default_factory=dict)
+
+    def members(self, view: AgentEvents) -> list[int]:
+        return [self.message_of[index] for index in view.order if index in self.message_of]
+
+    def message(self, index: int, event: Item) -> Message | None:
+        """Return the message of an event; None for an event without content, or with part of a stream."""
+        compaction = compaction_of(event)
+        content = dict_of(either(compaction, "compacted_content") if compaction else event.get("content"))
+        parts = content.get("parts")
+        if not isinstance(parts, list) or not parts or event.get("partial") is True:
+            return None
+        id = unique_id(word_of(event.get("id")) or f"event-{index + 1}", self.ids)
+        time = seconds_of(event.get("timestamp"))
+        if index in self.others:
+            texts = tuple(_as_user_text(event, parts))
+            return Message(id, "user", texts, "meta", time, source=(index,)) if len(texts) > 1 else None
+        metadata = dict_of(either(event, "custom_metadata"))
+        recorded_ids = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
+        blocks = tuple(self.part(part, f"{id}.{n}", recorded_ids) for n, part in enumerate(parts))
+        role: Role = "assistant" if content.get("role", "model") != "user" else "user"
+        if not compaction and event.get("author") == "user":
+            role = "user"
+        if any(isinstance(block, ToolResult) for block in blocks):
+            role = "tool"
+        recorded_kind = marked(metadata)
+        return Message(
+            id,
+            role,
+            blocks,
+            "summary" if compaction else recorded_kind or kind_of(role, blocks),
+            time,
+            _usage(dict_of(either(event, "usage_metadata"))),
+            word_of(either(event, "model_version")),
+            (index,),
+        )
+
+    def part(self, part: Any, id: str, recorded_ids: Iterator[str]) -> Block:
+        if not isinstance(part, dict):
+            return Opaque(type(part).__name__, part)
+        if isinstance(part.get("text"), str):
+            signature = word_of(either(part, "thought_signature")) or ""
+            return Thinking(part["text"], signature) if part.get("thought") is True else Text(part["text"])
+        call, response = either(part, "function_call"), either(part, "function_response")
+        if isinstance(call, dict) and isinstance(call.get("name"), str):
+            call_id = word_of(call.get("id")) or next(recorded_ids, f"{call['name']}-{id}")
+            self.nameless.update(() if word_of(call.get("id")) else (call_id,))
+            self.open_calls.setdefault(call["name"], []).append(call_id)
+            input = call.get("args")
+            return ToolUse(
+                call_id, call["name"], input if isinstance(input, dict) else {} if input is None else as_text(input)
+            )
+        if isinstance(response, dict):
+            open_calls = self.open_calls.get(as_text(response.get("name")), [])
+            call_id = word_of(response.get("id")) or (
+                open_calls[0] if open_calls else f"{as_text(response.get('name'))}-{id}"
+            )
+            self.nameless.update(() if word_of(response.get("id")) else (call_id,))
+            if call_id in open_calls:
+                open_calls.remove(call_id)
+            return _result(call_id, response.get("response"))
+        if media := _media(part):
+            return media
+        return Opaque(next((key for key in part if key not in ("thought", "thought_signature")), ""), part)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -84,11 +149,11 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
         if not isinstance(event, dict)
     ]
     chosen = agent or last_speaker(events)
-    state = _ReadState(others_in(events, chosen))
+    reader = Reader(others_in(events, chosen))
     for index, event in enumerate(map(dict_of, events)):
-        if message := _message(index, event, state):
-            state.message_of[index] = len(state.messages)
-            state.messages.append(message)
+        if message := reader.message(index, event):
+            reader.message_of[index] = len(reader.messages)
+            reader.messages.append(message)
     agents = sessions_in(path, data)
     if agents and not agent:
         text = f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one"
@@ -96,33 +161,29 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     current = events_sent_to(chosen, events)
     epochs: list[Epoch] = []
     for index in current.compactions:
-        before = _members(state, events_sent_to(chosen, events[:index]))
-        message = state.messages[state.message_of[index]] if index in state.message_of else None
+        before = reader.members(events_sent_to(chosen, events[:index]))
+        message = reader.messages[reader.message_of[index]] if index in reader.message_of else None
         if before and message:
             epochs.append(Epoch(len(epochs) + 1, before, Compaction(summary=message.id, time=message.time)))
     progress(len(data), len(data))
-    everything = range(len(state.messages))
-    branch = [state.message_of[index] for index in sorted(current.live) if index in state.message_of]
+    everything = range(len(reader.messages))
+    branch = [reader.message_of[index] for index in sorted(current.live) if index in reader.message_of]
     return Session(
         format=ID,
         path=path,
-        messages=with_user_text(state.messages),
+        messages=with_user_text(reader.messages),
         branch=branch if len(branch) < len(everything) else everything,
-        epochs=(*epochs, Epoch(len(epochs) + 1, _members(state, current))),
+        epochs=(*epochs, Epoch(len(epochs) + 1, reader.members(current))),
         records=Records(data),
         id=word_of(body.get("id")) or "",
-        title=first_words(state.messages),
-        model=next((m.model for m in reversed(state.messages) if m.model), None),
+        title=first_words(reader.messages),
+        model=next((m.model for m in reversed(reader.messages) if m.model), None),
         warnings=tuple(warnings),
         facts=SessionFacts(
-            unread=tuple(_unread(events, state.messages)),
-            own=AgentView(chosen, frozenset(state.nameless), bool(agent)),
+            unread=tuple(_unread(events, reader.messages)),
+            own=AgentView(chosen, frozenset(reader.nameless), bool(agent)),
         ),
     )
-
-
-def _members(state: _ReadState, view: AgentEvents) -> list[int]:
-    return [state.message_of[index] for index in view.order if index in state.message_of]
 
 
 def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
@@ -134,39 +195,6 @@ def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
         for n, e in enumerate(events)
         if n not in with_message and not either(dict_of(dict_of(e).get("actions")), rewinds)
     ]
-
-
-def _message(index: int, event: Item, state: _ReadState) -> Message | None:
-    """Return the message of an event; None for an event without content, or with part of a stream."""
-    compaction = compaction_of(event)
-    content = dict_of(either(compaction, "compacted_content") if compaction else event.get("content"))
-    parts = content.get("parts")
-    if not isinstance(parts, list) or not parts or event.get("partial") is True:
-        return None
-    id = unique_id(word_of(event.get("id")) or f"event-{index + 1}", state.ids)
-    time = seconds_of(event.get("timestamp"))
-    if index in state.others:
-        texts = tuple(_as_user_text(event, parts))
-        return Message(id, "user", texts, "meta", time, source=(index,)) if len(texts) > 1 else None
-    metadata = dict_of(either(event, "custom_metadata"))
-    recorded_ids = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
-    blocks = tuple(_part(part, f"{id}.{n}", recorded_ids, state) for n, part in enumerate(parts))
-    role: Role = "assistant" if content.get("role", "model") != "user" else "user"
-    if not compaction and event.get("author") == "user":
-        role = "user"
-    if any(isinstance(block, ToolResult) for block in blocks):
-        role = "tool"
-    recorded_kind = marked(metadata)
-    return Message(
-        id,
-        role,
-        blocks,
-        "summary" if compaction else recorded_kind or kind_of(role, blocks),
-        time,
-        _usage(dict_of(either(event, "usage_metadata"))),
-        word_of(either(event, "model_version")),
-        (index,),
-    )
 
 
 def _as_user_text(event: Item, parts: Sequence[Any]) -> Iterator[Text | Media]:
@@ -209,35 +237,6 @@ def _usage(counts: Item) -> Usage | None:
         )
     )
     return usage_of_prompt(sent, output + thought, cached)
-
-
-def _part(part: Any, id: str, recorded_ids: Iterator[str], state: _ReadState) -> Block:
-    if not isinstance(part, dict):
-        return Opaque(type(part).__name__, part)
-    if isinstance(part.get("text"), str):
-        signature = word_of(either(part, "thought_signature")) or ""
-        return Thinking(part["text"], signature) if part.get("thought") is True else Text(part["text"])
-    call, response = either(part, "function_call"), either(part, "function_response")
-    if isinstance(call, dict) and isinstance(call.get("name"), str):
-        call_id = word_of(call.get("id")) or next(recorded_ids, f"{call['name']}-{id}")
-        state.nameless.update(() if word_of(call.get("id")) else (call_id,))
-        state.open_calls.setdefault(call["name"], []).append(call_id)
-        input = call.get("args")
-        return ToolUse(
-            call_id, call["name"], input if isinstance(input, dict) else {} if input is None else as_text(input)
-        )
-    if isinstance(response, dict):
-        open_calls = state.open_calls.get(as_text(response.get("name")), [])
-        call_id = word_of(response.get("id")) or (
-            open_calls[0] if open_calls else f"{as_text(response.get('name'))}-{id}"
-        )
-        state.nameless.update(() if word_of(response.get("id")) else (call_id,))
-        if call_id in open_calls:
-            open_calls.remove(call_id)
-        return _result(call_id, response.get("response"))
-    if media := _media(part):
-        return media
-    return Opaque(next((key for key in part if key not in ("thought", "thought_signature")), ""), part)
 
 
 def _result(call_id: str, response: Any) -> ToolResult:

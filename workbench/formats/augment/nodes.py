@@ -7,12 +7,13 @@ token usage in a response.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, named, texts_of
 from workbench.formats.kit.values import list_of
-from workbench.formats.loss import Losses
-from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.formats.loss import Losses, loss_of
+from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.images import pixels_of_encoded
 
 Node = dict[str, Any]
@@ -239,3 +240,10 @@ def _number_nodes(nodes: list[Node]) -> list[Node]:
         {"id": number, **{key: value for key, value in node.items() if key != "id"}}
         for number, node in enumerate(nodes, 1)
     ]
+
+
+def without_model_data(message: Message, losses: Losses) -> Message:
+    """Return a message of another format without thinking and unknown blocks, which only its own model accepts."""
+    hidden = [block for block in message.blocks if isinstance(block, Thinking | Opaque)]
+    losses += map(loss_of, hidden)
+    return replace(message, blocks=tuple(block for block in message.blocks if block not in hidden))

@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.values import dict_of
+
 
 def sequence_ids(existing: Sequence[float | None]) -> list[float]:
     """Return strictly rising sequence ids: a new one for each None, the others unchanged if possible.
@@ -50,3 +55,15 @@ def sequence_id_of(value: Any) -> float | None:
 def compact_number(value: float) -> float:
     """Return an integral number as an int, as auggie writes it."""
     return int(value) if value.is_integer() else value
+
+
+def recorded_sequence_id(raw: bytes) -> float | None:
+    return sequence_id_of(dict_of(loads(raw)).get("sequenceId"))
+
+
+def with_sequence_id(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
+    """Return a loaded entry by index, or as JSON where its sequence id changes."""
+    value = loads(raws[index])
+    if not isinstance(value, dict) or sequence_id_of(value.get("sequenceId")) == sequence_id:
+        return index
+    return replace_fields(raws[index], {"sequenceId": render(compact_number(sequence_id))})

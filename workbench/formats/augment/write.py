@@ -25,8 +25,15 @@ from workbench.formats.augment.nodes import (
     nodes_of,
     request_nodes,
     response_nodes,
+    without_model_data,
 )
-from workbench.formats.augment.sequence import compact_number, sequence_id_of, sequence_ids
+from workbench.formats.augment.sequence import (
+    compact_number,
+    recorded_sequence_id,
+    sequence_id_of,
+    sequence_ids,
+    with_sequence_id,
+)
 from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_text
@@ -38,7 +45,7 @@ from workbench.formats.kit.marks import COPY, STALE_USAGE
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
-from workbench.session import Block, Message, Opaque, Session, Text, Thinking
+from workbench.session import Block, Message, Opaque, Session, Text
 
 CONTINUES = f"{SUMMARY_ANSWERS[0]} the conversation from this point."
 _BOM = b"\xef\xbb\xbf"
@@ -108,14 +115,16 @@ def write_inserted(session: Session, messages: Sequence[Message]) -> Written:
     tail = _tail(session, source, exchanges)
     new_exchanges = exchanges[: len(exchanges) - len(tail)]
     at = tail[0].entry if tail and tail[0].entry is not None else len(source.raws)
-    recorded = [_recorded_id(raw) for raw in source.raws]
+    recorded = [recorded_sequence_id(raw) for raw in source.raws]
     ids = sequence_ids([*recorded[:at], *[None] * len(new_exchanges), *recorded[at:]])
-    pieces: list[int | bytes] = [_renumber(source.raws, index, ids[index]) for index in range(at)]
+    pieces: list[int | bytes] = [with_sequence_id(source.raws, index, ids[index]) for index in range(at)]
     for place, (exchange, id) in enumerate(zip(new_exchanges, ids[at:], strict=False)):
         pieces.append(
             _entry(source, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1])
         )
-    pieces += [_renumber(source.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(source.raws))]
+    pieces += [
+        with_sequence_id(source.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(source.raws))
+    ]
     return _with_history(session, pieces, source.losses)
 
 
@@ -127,7 +136,7 @@ def _replace_history(session: Session, messages: Sequence[Message], *, flag: boo
     exchanges = _group_exchanges(messages, own=True)
     source = _load_history(session, flag=flag)
     source.losses.extend(_losses(session, messages))
-    old = [None if one.entry is None else _recorded_id(source.raws[one.entry]) for one in exchanges]
+    old = [None if one.entry is None else recorded_sequence_id(source.raws[one.entry]) for one in exchanges]
     pieces = [
         _entry(source, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
         for place, (exchange, id) in enumerate(zip(exchanges, sequence_ids(old), strict=True))
@@ -199,18 +208,6 @@ def _is_whole(source: _LoadedHistory, exchange: _Exchange, entry: int) -> bool:
     ] and not exchange.has_new
 
 
-def _recorded_id(raw: bytes) -> float | None:
-    return sequence_id_of(dict_of(loads(raw)).get("sequenceId"))
-
-
-def _renumber(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
-    """Return a loaded entry by index, or as JSON where its sequence id changes."""
-    value = loads(raws[index])
-    if not isinstance(value, dict) or sequence_id_of(value.get("sequenceId")) == sequence_id:
-        return index
-    return replace_fields(raws[index], {"sequenceId": render(compact_number(sequence_id))})
-
-
 def _entry(source: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
     """Return an exchange as an entry: by index if it is unchanged, else as JSON."""
     place = exchange.entry
@@ -268,7 +265,7 @@ def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -
         losses.append(Loss(LossKind.PROMPT_AS_GUIDELINES, details=("auggie",)))
     if session.tools:
         losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("auggie",)))
-    exchanges = _group_exchanges([_without_model_data(message, losses) for message in rest], own=False)
+    exchanges = _group_exchanges([without_model_data(message, losses) for message in rest], own=False)
     source = _LoadedHistory((), {}, flag, losses=losses)
     history = [
         _new_entry(source, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
@@ -285,13 +282,6 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
         losses = [*losses, Loss(LossKind.EMAIL_KEPT)]
     home = f"{agent_home('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
     return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), losses=losses)
-
-
-def _without_model_data(message: Message, losses: Losses) -> Message:
-    """Return a message of another format without thinking and unknown blocks, which only its own model accepts."""
-    hidden = [block for block in message.blocks if isinstance(block, Thinking | Opaque)]
-    losses += map(loss_of, hidden)
-    return replace(message, blocks=tuple(block for block in message.blocks if block not in hidden))
 
 
 def _group_exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:

@@ -17,7 +17,6 @@ from msgspec import UNSET, Meta, Struct
 from msgspec.json import Decoder
 
 from workbench.base.values import json_value
-from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.claude_code import ID, WEB_EXPORT
 from workbench.formats.claude_code.events import event_of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
@@ -26,6 +25,7 @@ from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
 from workbench.formats.kit.jsonl import lines_of
 from workbench.formats.kit.marks import STALE_USAGE
+from workbench.formats.usage_checks import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 
 _USAGE = b'"usage":'

@@ -10,7 +10,6 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
-from workbench.formats.absurd import exceeds, impossible_usage_warning
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.codex import ID, is_traes
 from workbench.formats.codex.base import is_alone, with_base
@@ -24,6 +23,7 @@ from workbench.formats.kit.jsonl import lines_of
 from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, text_of
+from workbench.formats.usage_checks import exceeds, impossible_usage_warning
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
 from workbench.session.session import Compaction, Epoch, Records, Session, SessionFacts
 
@@ -36,7 +36,7 @@ _KEPT_TEXT = 80_000
 
 
 @dataclass(slots=True)
-class MessageDraft:
+class ItemDraft:
     """A message while its items are read."""
 
     id: str
@@ -93,14 +93,14 @@ class Reader(Transcript):
         super().__init__(path, records)
         self.base = base
         self.fork: Fork | None = None
-        self.drafts: list[MessageDraft] = []
+        self.drafts: list[ItemDraft] = []
         self.rolled_back: set[int] = set()
         self.meta: dict[str, Any] = {}
         self.cwd: str | None = None
         self.group: ItemGroup = ""
         self.usage_first: bool | None = None
         self.pending_usage: Usage | None = None
-        self.billed: MessageDraft | None = None
+        self.billed: ItemDraft | None = None
         self.totals: Any = None
 
     def take(self, value: dict[str, Any], index: int, line: int) -> None:
@@ -125,7 +125,7 @@ class Reader(Transcript):
                     self.fork = Fork(text_of(payload.get("id")), seconds_of(stamp) or 0.0)
         elif kind == "inter_agent_communication":
             blocks: list[Block] = [Opaque(kind, payload)]
-            draft = MessageDraft(f"item-{index + 1}", "user", "meta", blocks, [index], seconds_of(stamp))
+            draft = ItemDraft(f"item-{index + 1}", "user", "meta", blocks, [index], seconds_of(stamp))
             self.begin(draft, "request")
         elif kind not in _IGNORED:
             self.unknown[str(kind)] += 1
@@ -155,13 +155,13 @@ class Reader(Transcript):
         role, kind = role_and_kind(item, blocks)
         model = self.model if role == "assistant" else None
         own = [_interned(block) for block in blocks]
-        draft = MessageDraft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
+        draft = ItemDraft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
         if role == "assistant":
             draft.usage, self.pending_usage = self.pending_usage, None
             self.billed = draft
         self.begin(draft, group)
 
-    def begin(self, draft: MessageDraft, group: ItemGroup) -> None:
+    def begin(self, draft: ItemDraft, group: ItemGroup) -> None:
         """Add a draft to the context; following items of the same `group` are added to it."""
         self.sent.append(len(self.drafts))
         self.drafts.append(draft)
@@ -238,7 +238,7 @@ class Reader(Transcript):
 
     def _compacted(self, payload: dict[str, Any], index: int, stamp: Any) -> None:
         time = seconds_of(stamp)
-        self.drafts.append(MessageDraft(f"item-{index + 1}", "system", "boundary", [], [index], time))
+        self.drafts.append(ItemDraft(f"item-{index + 1}", "system", "boundary", [], [index], time))
         before, copies, first = self.sent, self.copies, len(self.drafts)
         self.group, self.billed = "", None
         if before and _is_requested_summary(self.drafts[before[-1]], payload.get("message")):
@@ -251,7 +251,7 @@ class Reader(Transcript):
             text = payload.get("message")
             self.sent = self._user_texts(before)
             if isinstance(text, str) and text:
-                draft = MessageDraft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
+                draft = ItemDraft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
                 self.begin(draft, "")
         new = {number: self.drafts[number] for number in self.sent if number >= first}
         self.copies = frozenset(n for n, draft in new.items() if draft.kind == "normal" and draft.role in _AGENT_ROLES)
@@ -368,7 +368,7 @@ def _interned(block: Block) -> Block:
     return ToolUse(block.id, intern(block.name), block.input) if isinstance(block, ToolUse) else block
 
 
-def _is_requested_summary(draft: MessageDraft, message: Any) -> bool:
+def _is_requested_summary(draft: ItemDraft, message: Any) -> bool:
     """Return True if a response is the summary that a compaction requested; since 0.169 the rollout records it too."""
     texts = [block.text for block in draft.blocks if isinstance(block, Text)]
     known = isinstance(message, str) and message.startswith(SUMMARY_PREFIX)

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.values import json_value
-from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.formats.codex.items import SUMMARIES, ItemGroup, group_of
-from workbench.formats.codex.read import MessageDraft, Reader
+from workbench.formats.codex.read import ItemDraft, Reader
 from workbench.formats.format import Skimmed
 from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.marks import EXPORT_NOTE, MARK
 from workbench.formats.kit.values import dict_of, text_of
+from workbench.formats.usage_checks import CHARACTERS_PER_TOKEN, may_be_too_large
 from workbench.session import Billed, Epoch, Records
 
 _LINE = re.compile(
@@ -60,7 +60,7 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     return Skimmed(start_session, bills) if bills and session.title else None
 
 
-def _is_absurd(reader: Reader, draft: MessageDraft) -> bool:
+def _is_absurd(reader: Reader, draft: ItemDraft) -> bool:
     """Return True if a draft's usage may be too small for the text before it."""
     before = reader.records.starts[draft.source[0]]
     return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
@@ -124,7 +124,7 @@ def _item(reader: Reader, group: ItemGroup, index: int) -> None:
     """Add an item of which only the group is known."""
     if group == "response" != reader.group:
         usage, id = reader.pending_usage, f"item-{index + 1}"
-        draft = MessageDraft(id, "assistant", "normal", [], [index], None, reader.model, usage)
+        draft = ItemDraft(id, "assistant", "normal", [], [index], None, reader.model, usage)
         reader.pending_usage, reader.billed = None, draft
         reader.begin(draft, group)
     reader.group = group or reader.group

@@ -65,19 +65,19 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         return read(path, data, progress)
     progress(0, len(data))
     conversation, bubbles = composer(path, data, part_id)
-    state = _ReadState()
+    reader = Reader()
     for bubble in bubbles:
-        _add_bubble(state, bubble)
-    if not state.messages:
+        reader.add_bubble(bubble)
+    if not reader.messages:
         raise BadInput(f"{path}: the conversation {part_id!r} has no messages left; choose another.")
-    epochs = _epochs(state, conversation)
+    epochs = reader.epochs(conversation)
     window = count_of(conversation.get("contextTokenLimit")) or None
     return Session(
         ID,
         path,
-        with_user_text(state.messages),
+        with_user_text(reader.messages),
         Records(b""),
-        branch=range(len(state.messages) - len(epochs) + 1),
+        branch=range(len(reader.messages) - len(epochs) + 1),
         epochs=(*epochs[:-1], replace(epochs[-1], window=window)),
         id=part_id,
         title=text_of(conversation.get("name")),
@@ -87,9 +87,12 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 
 
 @dataclass(slots=True)
-class _ReadState:
-    """Messages read so far. `place`: index of the first message of each bubble. `summaries`: recorded summaries with
-    the index of the message before which each was written."""
+class Reader:
+    """Reader of one conversation: its messages read so far.
+
+    place: index of the first message of each bubble. summaries: recorded summaries with the index of the message before
+      which each was written.
+    """
 
     messages: list[Message] = field(default_factory=list)
     ids: dict[str, int] = field(default_factory=dict)
@@ -99,40 +102,70 @@ class _ReadState:
     def add(self, id: str, role: Role, blocks: Sequence[Block], time: float | None) -> None:
         self.messages.append(Message(unique_id(id, self.ids), role, tuple(blocks), time=time))
 
-
-def _add_bubble(state: _ReadState, bubble: dict[str, Any]) -> None:
-    """Add a bubble. A response has several bubbles: thoughts, a text, each call with its result."""
-    id, time = text_of(bubble.get("bubbleId")), seconds_of(bubble.get("createdAt"))
-    state.place[id] = len(state.messages)
-    if summary := _summary(bubble.get("conversationSummary") or bubble.get("cachedConversationSummary")):
-        state.summaries.append((len(state.messages), summary))
-    text = text_of(bubble.get("text"))
-    if bubble.get("type") == _USER:
+    def add_bubble(self, bubble: dict[str, Any]) -> None:
+        """Add a bubble. A response has several bubbles: thoughts, a text, each call with its result."""
+        id, time = text_of(bubble.get("bubbleId")), seconds_of(bubble.get("createdAt"))
+        self.place[id] = len(self.messages)
+        if summary := _summary(bubble.get("conversationSummary") or bubble.get("cachedConversationSummary")):
+            self.summaries.append((len(self.messages), summary))
+        text = text_of(bubble.get("text"))
+        if bubble.get("type") == _USER:
+            if text:
+                self.add(id, "user", [Text(text)], time)
+            return
+        thinking = dict_of(bubble.get("thinking"))
+        blocks: list[Block] = []
+        if thinking.get("text"):
+            blocks.append(Thinking(text_of(thinking.get("text")), text_of(thinking.get("signature"))))
         if text:
-            state.add(id, "user", [Text(text)], time)
-        return
-    thinking = dict_of(bubble.get("thinking"))
-    blocks: list[Block] = []
-    if thinking.get("text"):
-        blocks.append(Thinking(text_of(thinking.get("text")), text_of(thinking.get("signature"))))
-    if text:
-        blocks.append(Text(text))
-    call = dict_of(bubble.get("toolFormerData"))
-    call_id = text_of(call.get("toolCallId")) or id
-    if call.get("name"):
-        blocks.append(
-            ToolUse(call_id, text_of(call.get("name")), arguments_of(call.get("rawArgs") or call.get("params")))
-        )
-    last = state.messages[-1] if state.messages else None
-    if blocks and last is not None and last.role == "assistant":
-        state.place[id] = len(state.messages) - 1
-        state.messages[-1] = replace(last, blocks=(*last.blocks, *blocks))
-    elif blocks:
-        state.add(id, "assistant", blocks, time)
-    if call.get("name") and (call.get("result") or call.get("error")):
-        output = call.get("result") or call.get("error")
-        failed = not call.get("result") or call.get("status") == "error"
-        state.add(f"{id}:result", "tool", [ToolResult(call_id, (Text(as_text(output)),), failed)], time)
+            blocks.append(Text(text))
+        call = dict_of(bubble.get("toolFormerData"))
+        call_id = text_of(call.get("toolCallId")) or id
+        if call.get("name"):
+            blocks.append(
+                ToolUse(call_id, text_of(call.get("name")), arguments_of(call.get("rawArgs") or call.get("params")))
+            )
+        last = self.messages[-1] if self.messages else None
+        if blocks and last is not None and last.role == "assistant":
+            self.place[id] = len(self.messages) - 1
+            self.messages[-1] = replace(last, blocks=(*last.blocks, *blocks))
+        elif blocks:
+            self.add(id, "assistant", blocks, time)
+        if call.get("name") and (call.get("result") or call.get("error")):
+            output = call.get("result") or call.get("error")
+            failed = not call.get("result") or call.get("status") == "error"
+            self.add(f"{id}:result", "tool", [ToolResult(call_id, (Text(as_text(output)),), failed)], time)
+
+    def epochs(self, conversation: dict[str, Any]) -> list[Epoch]:
+        """Return the epochs between the summaries. A summary precedes the messages after its last bubble."""
+        latest = dict_of(conversation.get("latestConversationSummary"))
+        summaries = list(self.summaries)
+        if not summaries and (summary := _summary(latest)):
+            after = self.place.get(text_of(latest.get("lastBubbleId")), len(self.messages) - 1)
+            summaries = [(after + 1, summary)]
+        total = len(self.messages)
+        epochs: list[Epoch] = []
+        head: list[int] = []
+        start = 0
+        for written_before, summary in summaries:
+            id = unique_id(f"summary-{len(epochs) + 1}", self.ids)
+            self.messages.append(Message(id, "user", (Text(text_of(summary.get("summary"))),), "summary"))
+            first = self.place.get(text_of(summary.get("clientShouldStartSendingFromInclusiveBubbleId")))
+            if first is None:
+                last = self.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
+                first = self.after_results(last, total)
+            members = array("q", [*head, *range(start, written_before)])
+            kept_ids = tuple(self.messages[number].id for number in range(first, written_before))
+            epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept_ids)))
+            head, start = [len(self.messages) - 1], first
+        return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
+
+    def after_results(self, last: int, total: int) -> int:
+        """Return the index of the first message after `last` and its results."""
+        first = last + 1
+        while first < total and self.messages[first].role == "tool":
+            first += 1
+        return first
 
 
 def _summary(recorded: Any) -> dict[str, Any]:
@@ -141,39 +174,6 @@ def _summary(recorded: Any) -> dict[str, Any]:
         recorded = json_value(recorded) or {"summary": recorded}
     inner = dict_of(recorded).get("summary")
     return dict_of(inner) if isinstance(inner, dict) else dict_of(recorded) if text_of(inner) else {}
-
-
-def _epochs(state: _ReadState, conversation: dict[str, Any]) -> list[Epoch]:
-    """Return the epochs between the summaries. A summary precedes the messages after the last bubble that it covers."""
-    latest = dict_of(conversation.get("latestConversationSummary"))
-    summaries = list(state.summaries)
-    if not summaries and (summary := _summary(latest)):
-        after = state.place.get(text_of(latest.get("lastBubbleId")), len(state.messages) - 1)
-        summaries = [(after + 1, summary)]
-    total = len(state.messages)
-    epochs: list[Epoch] = []
-    head: list[int] = []
-    start = 0
-    for written_before, summary in summaries:
-        id = unique_id(f"summary-{len(epochs) + 1}", state.ids)
-        state.messages.append(Message(id, "user", (Text(text_of(summary.get("summary"))),), "summary"))
-        first = state.place.get(text_of(summary.get("clientShouldStartSendingFromInclusiveBubbleId")))
-        if first is None:
-            last = state.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
-            first = _after_results(state, last, total)
-        members = array("q", [*head, *range(start, written_before)])
-        kept_ids = tuple(state.messages[number].id for number in range(first, written_before))
-        epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept_ids)))
-        head, start = [len(state.messages) - 1], first
-    return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
-
-
-def _after_results(state: _ReadState, last: int, total: int) -> int:
-    """Return the index of the first message after `last` and its results."""
-    first = last + 1
-    while first < total and state.messages[first].role == "tool":
-        first += 1
-    return first
 
 
 def _transcript(path: Path, data: bytes, progress: Progress) -> Session:

@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
-from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
+from workbench.formats.kit.google_parts import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.marks import MARK, marked
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of

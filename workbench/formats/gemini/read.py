@@ -22,8 +22,8 @@ from workbench.formats.gemini.parts import (
     messages_of,
 )
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import parse
+from workbench.formats.kit.google_parts import Calls
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import is_padding, records_of
 from workbench.formats.kit.marks import STALE_USAGE, without_stale_usage

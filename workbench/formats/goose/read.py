@@ -90,8 +90,8 @@ _CONTINUES = "Your context was compacted"
 
 
 @dataclass(slots=True)
-class _ReadState:
-    """Messages read so far. `session_fields` have the keys of an export."""
+class Reader:
+    """Reader of one session: its messages read so far. `session_fields` have the keys of an export."""
 
     records: Records
     form: str
@@ -100,11 +100,71 @@ class _ReadState:
     sources: list[int] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
 
+    def add_message(self, value: Any, index: int, line: int | None) -> None:
+        if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
+            self.values.append(value)
+            self.sources.append(index)
+        else:
+            where = "" if line else f"entry {index + 1} "
+            self.warnings.append(LoadWarning(f"{where}is neither a user nor an assistant message; not shown", line))
+
+    def session(self, path: Path) -> Session:
+        if not self.values:
+            raise BadInput(f"{path} is a goose session without messages; open another file.")
+        values, session_fields = self.values, self.session_fields
+        summaries = {number for number in range(len(values)) if _is_summary(values, number)}
+        messages: list[Message] = []
+        ids: set[str] = set()
+        for number, value in enumerate(values):
+            recorded_id = value.get("id")
+            id = (
+                recorded_id
+                if isinstance(recorded_id, str) and recorded_id and recorded_id not in ids
+                else f"message-{number + 1}"
+            )
+            ids.add(id)
+            kind: Kind | None = "summary" if number in summaries or number - 1 in summaries else None
+            messages.append(_message(value, id, self.sources[number], marked(value) or kind))
+        everything = range(len(messages))
+        name, cwd = session_fields.get("name") or session_fields.get("description"), session_fields.get("working_dir")
+        session_id = session_fields.get("id") or (path.stem if self.form == "lines" else "")
+        tokens = session_fields.get("total_tokens")
+        shown = with_user_text(messages, _TAGS)
+        return Session(
+            format=ID,
+            path=path,
+            messages=shown,
+            epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], self.window()),
+            records=self.records,
+            id=text_of(session_id),
+            title=name if isinstance(name, str) and name else first_words(shown),
+            model=word_of(self.model_config().get("model_name")),
+            cwd=cwd if isinstance(cwd, str) and cwd else None,
+            tools=tools_of(session_fields.get("tools")),
+            warnings=tuple(self.warnings),
+            facts=SessionFacts(
+                api_errors=tuple(_errors(messages)),
+                tokens_now=tokens if type(tokens) is int else None,
+                cost=dollars_of(session_fields.get("accumulated_cost")),
+                own=StoredSession(self.form, session_fields),
+            ),
+        )
+
+    def window(self) -> int | None:
+        window = RecordedWindow()
+        window.read(self.model_config().get("context_limit"), None, self.warnings)
+        return window.tokens
+
+    def model_config(self) -> dict[str, Any]:
+        """Return the model's configuration: an object in an export, JSON text in a database's row."""
+        config = self.session_fields.get("model_config") or self.session_fields.get("model_config_json")
+        return dict_of(json_value(config) if isinstance(config, str) else config)
+
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session, the newest one of a database. Raises BadInput without a message."""
     if not data.startswith(SQLITE):
-        return _session(path, _read_text(path, data, progress))
+        return _read_text(path, data, progress).session(path)
     return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
 
 
@@ -124,11 +184,11 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     for number, message in enumerate(messages):
         lines.append(_record(f"msg_{part_id}_{number}", message, warnings))
     joined = b"\n".join(lines)
-    state = _ReadState(Records(joined), "database", dict(session), warnings=warnings)
+    reader = Reader(Records(joined), "database", dict(session), warnings=warnings)
     for record in records_of(joined):
-        _add_message(state, record.value, state.records.add(record.start, record.stop, record.line), record.line)
+        reader.add_message(record.value, reader.records.add(record.start, record.stop, record.line), record.line)
     progress(len(data), len(data))
-    return _session(path, state)
+    return reader.session(path)
 
 
 def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
@@ -147,37 +207,28 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
     return b"{" + b",".join(b'"%s":%s' % (key.encode(), raw) for key, raw in fields.items()) + b"}"
 
 
-def _read_text(path: Path, data: bytes, progress: Progress) -> _ReadState:
+def _read_text(path: Path, data: bytes, progress: Progress) -> Reader:
     first = next((record for record in records_of(data) if not is_padding(record)), None)
     lines = first is not None and isinstance(first.value, dict) and "conversation" not in first.value
-    state = _ReadState(Records(data), "lines" if lines else "document")
+    reader = Reader(Records(data), "lines" if lines else "document")
     progress(0, len(data))
     if not lines:
-        document, state.warnings = parse(path, data)
+        document, reader.warnings = parse(path, data)
         items = document.get("conversation") if isinstance(document, dict) else None
         if not isinstance(items, list):
             raise BadInput(f"{path}: has no conversation; open a session that goose exported as JSON.")
-        state.session_fields = {key: value for key, value in document.items() if key != "conversation"}
+        reader.session_fields = {key: value for key, value in document.items() if key != "conversation"}
         for index, item in enumerate(items):
-            _add_message(state, item, index, None)
+            reader.add_message(item, index, None)
     else:
-        objects = objects_of(records_of(data), len(data), state.records, state.warnings, progress)
+        objects = objects_of(records_of(data), len(data), reader.records, reader.warnings, progress)
         for value, index, line in objects:
-            if not (state.values or state.session_fields) and "role" not in value:
-                state.session_fields = value
+            if not (reader.values or reader.session_fields) and "role" not in value:
+                reader.session_fields = value
             else:
-                _add_message(state, value, index, line)
+                reader.add_message(value, index, line)
     progress(len(data), len(data))
-    return state
-
-
-def _add_message(state: _ReadState, value: Any, index: int, line: int | None) -> None:
-    if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
-        state.values.append(value)
-        state.sources.append(index)
-    else:
-        where = "" if line else f"entry {index + 1} "
-        state.warnings.append(LoadWarning(f"{where}is neither a user nor an assistant message; not shown", line))
+    return reader
 
 
 def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
@@ -186,66 +237,11 @@ def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
     return metadata.get("userVisible") is not False, metadata.get("agentVisible") is not False
 
 
-def _session(path: Path, state: _ReadState) -> Session:
-    if not state.values:
-        raise BadInput(f"{path} is a goose session without messages; open another file.")
-    values, session_fields = state.values, state.session_fields
-    summaries = {number for number in range(len(values)) if _is_summary(values, number)}
-    messages: list[Message] = []
-    ids: set[str] = set()
-    for number, value in enumerate(values):
-        recorded_id = value.get("id")
-        id = (
-            recorded_id
-            if isinstance(recorded_id, str) and recorded_id and recorded_id not in ids
-            else f"message-{number + 1}"
-        )
-        ids.add(id)
-        kind: Kind | None = "summary" if number in summaries or number - 1 in summaries else None
-        messages.append(_message(value, id, state.sources[number], marked(value) or kind))
-    everything = range(len(messages))
-    name, cwd = session_fields.get("name") or session_fields.get("description"), session_fields.get("working_dir")
-    session_id = session_fields.get("id") or (path.stem if state.form == "lines" else "")
-    tokens = session_fields.get("total_tokens")
-    shown = with_user_text(messages, _TAGS)
-    return Session(
-        format=ID,
-        path=path,
-        messages=shown,
-        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], _window(state)),
-        records=state.records,
-        id=text_of(session_id),
-        title=name if isinstance(name, str) and name else first_words(shown),
-        model=word_of(_model_config(state).get("model_name")),
-        cwd=cwd if isinstance(cwd, str) and cwd else None,
-        tools=tools_of(session_fields.get("tools")),
-        warnings=tuple(state.warnings),
-        facts=SessionFacts(
-            api_errors=tuple(_errors(messages)),
-            tokens_now=tokens if type(tokens) is int else None,
-            cost=dollars_of(session_fields.get("accumulated_cost")),
-            own=StoredSession(state.form, session_fields),
-        ),
-    )
-
-
 def _errors(messages: Sequence[Message]) -> Iterator[ApiError]:
     """Yield the API errors that goose reports in messages of its own."""
     for message in messages:
         if message.role == "assistant" and (match := _ERROR.match(message.text)):
             yield ApiError(message.id, match[1], message.time)
-
-
-def _window(state: _ReadState) -> int | None:
-    window = RecordedWindow()
-    window.read(_model_config(state).get("context_limit"), None, state.warnings)
-    return window.tokens
-
-
-def _model_config(state: _ReadState) -> dict[str, Any]:
-    """Return the model's configuration: an object in an export, JSON text in a database's row."""
-    config = state.session_fields.get("model_config") or state.session_fields.get("model_config_json")
-    return dict_of(json_value(config) if isinstance(config, str) else config)
 
 
 def _is_summary(values: Sequence[Mapping[str, Any]], number: int) -> bool:

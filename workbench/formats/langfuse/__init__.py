@@ -36,7 +36,7 @@ def _generations(values: list[Any]) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.traced import codec
+    from workbench.formats.kit.traces import codec
     from workbench.formats.langfuse.read import spans
 
     return codec(ID, spans)

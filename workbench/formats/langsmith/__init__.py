@@ -28,7 +28,7 @@ def recognise(look: Look) -> str:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.traced import codec
+    from workbench.formats.kit.traces import codec
     from workbench.formats.langsmith.read import spans
 
     return codec(ID, spans)

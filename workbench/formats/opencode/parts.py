@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.blocks import as_text, input_of
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.marks import MARK, STALE_USAGE, marked
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
@@ -170,3 +174,28 @@ def _signature(metadata: Any) -> str:
             if isinstance(about.get(key), str):
                 return str(about[key])
     return ""
+
+
+def with_output(raw: bytes) -> bytes:
+    """Return a part with the output that opencode cleared later, for a message kept as first sent."""
+    part = loads(raw)
+    return replace_fields(raw, {"state": render(uncleared(part)["state"])}) if cleared_at(part) else raw
+
+
+def mark_stale_usage(parts: Sequence[bytes]) -> list[bytes]:
+    """Return the parts of the newest answer, with one of them marking the usage up to here as stale."""
+    values = [loads(raw) for raw in parts]
+    at = next((n for n, value in enumerate(values) if can_note(value)), -1)
+    return [
+        render(with_stale_usage(value)) if n == at else raw
+        for n, (value, raw) in enumerate(zip(values, parts, strict=True))
+    ]
+
+
+def is_among(attachment: Any, result: ToolResult) -> bool:
+    kinds = {part.media_type for part in result.content if isinstance(part, Media)}
+    return isinstance(attachment, dict) and attachment.get("mime") in kinds
+
+
+def text_part(text: str, **flags: bool) -> Part:
+    return {"type": "text", "text": text, **flags}

@@ -21,7 +21,7 @@ from workbench.formats.format import Part
 from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import check_list_lengths, check_size, parse, render
-from workbench.formats.kit.ends import REACH
+from workbench.formats.kit.file_ends import REACH
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.several import sessions_of
 from workbench.formats.kit.values import count_of, dict_of, text_of

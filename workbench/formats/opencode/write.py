@@ -21,17 +21,17 @@ from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.names import first_words
-from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.kit.settle import ORPHAN, adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.opencode import ID
 from workbench.formats.opencode.parts import (
     Part,
-    can_note,
-    cleared_at,
+    is_among,
+    mark_stale_usage,
+    text_part,
     tool_blocks,
-    uncleared,
     with_kind,
-    with_stale_usage,
+    with_output,
 )
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -40,8 +40,6 @@ _VERSION = "1.4.3"
 
 
 _NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
-
-_ORPHAN = "[Result of a tool call that is not part of this session]"
 
 _REMOVED = "[The conversation before this point was removed.]"
 
@@ -104,9 +102,7 @@ class _Writer:
             if originals and current in (originals, now) and (at == 0 or len(message.source) == 1):
                 for record in message.source:
                     parts = (
-                        None
-                        if current == now
-                        else [_with_output(part) for part in elements(self.raws[record], "parts")]
+                        None if current == now else [with_output(part) for part in elements(self.raws[record], "parts")]
                     )
                     self._copy_record(record, message, parts)
                 at += len(originals)
@@ -154,7 +150,7 @@ class _Writer:
         if isinstance(value.get("parts"), list):
             own = elements(raw, "parts") if parts is None else parts
             if record == self.unbilled:
-                own = _with_stale_mark(own)
+                own = mark_stale_usage(own)
             fields["parts"] = splice(field_of(raw, "parts") or b"[]", None, [self._own_part(part, id) for part in own])
         self.records.append(replace_fields(raw, fields))
 
@@ -166,7 +162,7 @@ class _Writer:
             self.losses.append(
                 Loss(LossKind.USER_INSERTED, 1, ("every assistant message belongs to a user message",), _REMOVED)
             )
-            self._user_record([_text_part(_REMOVED, synthetic=True)], None)
+            self._user_record([text_part(_REMOVED, synthetic=True)], None)
         return self.user
 
     def _own_part(self, raw: bytes, message_id: str) -> bytes:
@@ -188,15 +184,15 @@ class _Writer:
         its summary."""
         self._user_record([{"type": "compaction", "auto": False}], summary)
         text = self._joined(summary)
-        self._assistant_record([render(_text_part(text))], summary, summary=True, mode="compaction", agent="compaction")
+        self._assistant_record([render(text_part(text))], summary, summary=True, mode="compaction", agent="compaction")
 
     def _request(self, message: Message) -> None:
         """Write a message other than an answer as a user record of text parts."""
         if message.role == "system":
-            parts = [_text_part(as_user_text(message), synthetic=True)]
+            parts = [text_part(as_user_text(message), synthetic=True)]
         else:
             parts = [
-                _text_part(text, **({} if message.kind == "normal" else {"synthetic": True}))
+                text_part(text, **({} if message.kind == "normal" else {"synthetic": True}))
                 for block in message.blocks
                 if (text := self._plain(block))
             ]
@@ -211,7 +207,7 @@ class _Writer:
                 return text
             case ToolResult():
                 self.losses.append(Loss(LossKind.ORPHAN_RESULTS))
-                return f"{_ORPHAN}\n{block.text}"
+                return f"{ORPHAN}\n{block.text}"
             case Media():
                 return named(block, self.losses)
             case Thinking() | Opaque():
@@ -259,7 +255,7 @@ class _Writer:
         """Return a part for one block of an answer, without ids."""
         match block:
             case Text(text):
-                part = _text_part(text)
+                part = text_part(text)
                 return render(part if message.kind == "normal" else with_kind(part, message.kind)) if text else None
             case ToolUse(id):
                 found = _next(waiting, id)
@@ -273,7 +269,7 @@ class _Writer:
                 self.losses.append(loss_of(block))
                 return None
         text = self._plain(block)
-        return render(_text_part(text)) if text else None
+        return render(text_part(text)) if text else None
 
     def _recorded_part(self, call: ToolUse, result: ToolResult, message: Message) -> bytes | None:
         """Return the loaded part of the answer with exactly this call and result; None if there is none."""
@@ -295,7 +291,7 @@ class _Writer:
         if result is None:
             self.losses.append(Loss(LossKind.INTERRUPTED_CALLS))
             return {"status": "running", "input": arguments, "time": {"start": start}}
-        attachments = [item for item in old.get("attachments") or () if _is_among(item, result)]
+        attachments = [item for item in old.get("attachments") or () if is_among(item, result)]
         content = tuple(part for part in result.content if isinstance(part, Text) or not attachments)
         texts = texts_of(replace(result, content=content), self.losses)
         output = "\n".join(texts)
@@ -345,7 +341,7 @@ class _Writer:
             "finish": "tool-calls" if calls else "stop",
         }
         spent = self.unbilled in message.source
-        self._append(info, _with_stale_mark(parts) if spent else parts)
+        self._append(info, mark_stale_usage(parts) if spent else parts)
 
     def _append(self, info: Part, parts: Sequence[bytes]) -> None:
         own = b",".join(self._own_part(part, info["id"]) for part in parts)
@@ -422,32 +418,7 @@ def _times(messages: Sequence[Message]) -> dict[str, int]:
     return found
 
 
-def _with_output(raw: bytes) -> bytes:
-    """Return a part with the output that opencode cleared later, for a message kept as first sent."""
-    part = loads(raw)
-    return replace_fields(raw, {"state": render(uncleared(part)["state"])}) if cleared_at(part) else raw
-
-
-def _with_stale_mark(parts: Sequence[bytes]) -> list[bytes]:
-    """Return the parts of the newest answer, with one of them marking the usage up to here as stale."""
-    values = [loads(raw) for raw in parts]
-    at = next((n for n, value in enumerate(values) if can_note(value)), -1)
-    return [
-        render(with_stale_usage(value)) if n == at else raw
-        for n, (value, raw) in enumerate(zip(values, parts, strict=True))
-    ]
-
-
 def _next(waiting: dict[str, list[tuple[ToolResult, Message]]], id: str) -> tuple[ToolResult, Message] | None:
     """Return the next waiting result for the call `id`, and remove it."""
     pairs = waiting.get(id)
     return pairs.pop(0) if pairs else None
-
-
-def _is_among(attachment: Any, result: ToolResult) -> bool:
-    kinds = {part.media_type for part in result.content if isinstance(part, Media)}
-    return isinstance(attachment, dict) and attachment.get("mime") in kinds
-
-
-def _text_part(text: str, **flags: bool) -> Part:
-    return {"type": "text", "text": text, **flags}

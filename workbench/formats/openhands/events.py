@@ -6,9 +6,12 @@ complete model response. V1 events have `kind` and UUIDs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.base.secrets import without_secrets
+from workbench.base.stamps import utc_datetime
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
 from workbench.formats.kit.marks import MARK, marked
 from workbench.formats.kit.usage import usage_of_prompt
@@ -45,6 +48,8 @@ _SENT_V1 = (
     "UserRejectObservation",
 )
 _LOOPED = ("ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
+
+_PREVIEW = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,3 +301,24 @@ def _usage(usage: Any) -> Usage | None:
     read = read if type(read) is int else counts.get("cache_read_input_tokens", 0)
     written = counts.get("cache_creation_input_tokens", 0)
     return usage_of_prompt(counts["prompt_tokens"], counts.get("completion_tokens", 0), read, written)
+
+
+def unanswered_actions(events: Sequence[Event]) -> frozenset[int]:
+    """Return the indexes of V1 actions without a result."""
+    done = {str(event.get("action_id")) for event in events}
+    failed = {str(event.get("tool_call_id")) for event in events if event.get("kind") == "AgentErrorEvent"}
+    actions = [n for n, event in enumerate(events) if event.get("kind") == "ActionEvent" and event.get("action")]
+    return frozenset(
+        n for n in actions if key_of(events[n]) not in done and str(events[n].get("tool_call_id")) not in failed
+    )
+
+
+def stamp_of(seconds: float | None) -> str:
+    """Return a time without a zone, as OpenHands writes it."""
+    return utc_datetime(seconds).replace(tzinfo=None).isoformat()
+
+
+def preview_of(text: str) -> str:
+    """Return the preview text of a V0 event. Secrets are masked before the cut, because half a secret is not
+    recognised."""
+    return without_secrets(text[: 10 * _PREVIEW])[:_PREVIEW]

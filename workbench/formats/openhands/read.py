@@ -16,7 +16,7 @@ from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.ends import ends_of
+from workbench.formats.kit.file_ends import ends_of
 from workbench.formats.kit.names import first_words
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.transcript import Transcript

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.secrets import without_secrets
-from workbench.base.stamps import utc_datetime
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, writable
 from workbench.formats.kit.document import elements, render, splice
@@ -36,6 +34,9 @@ from workbench.formats.openhands.events import (
     forgetting_of,
     is_counted,
     key_of,
+    preview_of,
+    stamp_of,
+    unanswered_actions,
 )
 from workbench.formats.openhands.v1 import OpenHandsFacts
 from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
@@ -43,7 +44,6 @@ from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
 _BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"
 _BY_HAND_V0 = "nothing resumes a list of V0 events: V0 would run its actions again, and V1 does not read them"
 _APART = "workbench_apart"
-_PREVIEW = 200
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         values = [loads(raw) for raw in sheet.raws]
         sheet.events = [dict_of(value) for value in values]
         sheet.tree = any(event.get("parent_id") for event in sheet.events)
-        sheet.running = _running(sheet.events)
+        sheet.running = unanswered_actions(sheet.events)
         sheet.losses.extend([Loss(LossKind.OTHER_BRANCHES)] if own.others else [])
     else:
         prompt, rest = system_prompt(session, messages)
@@ -194,16 +194,6 @@ def _forgotten(sheet: _EventList, left_out: Sequence[int]) -> list[Any]:
     return forgotten
 
 
-def _running(events: Sequence[Event]) -> frozenset[int]:
-    """Return the indexes of V1 actions without a result."""
-    done = {str(event.get("action_id")) for event in events}
-    failed = {str(event.get("tool_call_id")) for event in events if event.get("kind") == "AgentErrorEvent"}
-    actions = [n for n, event in enumerate(events) if event.get("kind") == "ActionEvent" and event.get("action")]
-    return frozenset(
-        n for n in actions if key_of(events[n]) not in done and str(events[n].get("tool_call_id")) not in failed
-    )
-
-
 def _message(sheet: _EventList, message: Message) -> int:
     """Write a message's events; return how many of them count in the view."""
     if sheet.raws and message.source and message.kind != "summary":
@@ -224,7 +214,7 @@ def _split_loop(sheet: _EventList, event: Event, retained: bool) -> None:
     elif not continues_loop(event):
         sheet.loop = None
     elif sheet.loop is (not retained):
-        head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
+        head = {"id": str(uuid4()), "timestamp": stamp_of(None), "source": "environment"}
         _append(sheet, {**head, "key": _APART, "value": True, "kind": "ConversationStateUpdateEvent"})
 
 
@@ -273,11 +263,6 @@ def _append(sheet: _EventList, event: Event, retained: bool = True) -> Any:
     return event["id"]
 
 
-def _stamp(seconds: float | None) -> str:
-    """Return a time without a zone, as OpenHands writes it."""
-    return utc_datetime(seconds).replace(tzinfo=None).isoformat()
-
-
 def _condensation(sheet: _EventList, forgotten: list[Any], summary: Message | None, offset: int) -> Event:
     text = _plain(sheet, summary.blocks) if summary is not None else None
     about = {
@@ -286,9 +271,9 @@ def _condensation(sheet: _EventList, forgotten: list[Any], summary: Message | No
         "summary_offset": None if text is None else offset,
     }
     if sheet.v1:
-        head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
+        head = {"id": str(uuid4()), "timestamp": stamp_of(None), "source": "environment"}
         return {**head, **about, "llm_response_id": f"condensation-{uuid4()}", "kind": "Condensation"}
-    return {"timestamp": _stamp(None), "source": "agent", "message": "", "action": "condensation", "args": about}
+    return {"timestamp": stamp_of(None), "source": "agent", "message": "", "action": "condensation", "args": about}
 
 
 def _plain(sheet: _EventList, blocks: Sequence[Block]) -> str:
@@ -319,7 +304,7 @@ def _message_events(sheet: _EventList, message: Message) -> list[Event]:
     parts = parts or _parts(sheet, message.blocks)
     if not parts:
         return []
-    head: Event = {"timestamp": _stamp(message.time), "source": "agent" if message.role == "assistant" else "user"}
+    head: Event = {"timestamp": stamp_of(message.time), "source": "agent" if message.role == "assistant" else "user"}
     kind = message.kind if message.kind != "normal" else ""
     if not sheet.v1:
         text = "\n\n".join(part["text"] for part in parts)
@@ -328,7 +313,7 @@ def _message_events(sheet: _EventList, message: Message) -> list[Event]:
         return [
             {
                 **head,
-                "message": _preview(text),
+                "message": preview_of(text),
                 "action": action,
                 "args": args,
                 **({MARK: kind} if kind else {}),
@@ -353,12 +338,6 @@ def _message_events(sheet: _EventList, message: Message) -> list[Event]:
     ]
 
 
-def _preview(text: str) -> str:
-    """Return the preview text of a V0 event. Secrets are masked before the cut, because half a secret is not
-    recognised."""
-    return without_secrets(text[: 10 * _PREVIEW])[:_PREVIEW]
-
-
 def _actions(sheet: _EventList, message: Message) -> list[Event]:
     """Return an event for each call of a response; the first holds its text."""
     parts = _parts(sheet, [block for block in message.blocks if not isinstance(block, ToolUse)])
@@ -370,7 +349,7 @@ def _actions(sheet: _EventList, message: Message) -> list[Event]:
     ]
     events: list[Event] = []
     for number, call in enumerate(message.calls):
-        head: Event = {"timestamp": _stamp(message.time), "source": "agent"}
+        head: Event = {"timestamp": stamp_of(message.time), "source": "agent"}
         if sheet.v1:
             tool_call = {"id": call.id, "name": call.name, "arguments": _arguments(sheet, call), "origin": "completion"}
             thought = parts if number == 0 else []
@@ -410,9 +389,9 @@ def _observation(sheet: _EventList, result: ToolResult, message: Message) -> Eve
         no_metadata = {"function_name": "", "tool_call_id": result.call_id, "total_calls_in_response": 1}
         meta = sheet.answers.get(result.call_id, no_metadata | {"model_response": {"choices": []}})
         return {
-            "timestamp": _stamp(message.time),
+            "timestamp": stamp_of(message.time),
             "source": "agent",
-            "message": _preview(text),
+            "message": preview_of(text),
             "cause": cause,
             **({"tool_call_metadata": meta} if meta else {}),
             "observation": "mcp",
@@ -420,7 +399,7 @@ def _observation(sheet: _EventList, result: ToolResult, message: Message) -> Eve
             "extras": {},
             **({FAILED: True} if result.is_error else {}),
         }
-    head = {"id": str(uuid4()), "timestamp": _stamp(message.time), "source": "environment", "tool_name": ""}
+    head = {"id": str(uuid4()), "timestamp": stamp_of(message.time), "source": "environment", "tool_name": ""}
     if result.is_error:  # OpenHands would add text to a failed observation
         error = {"error": "\n".join(part["text"] for part in parts), "kind": "AgentErrorEvent"}
         return {**head, "source": "agent", "tool_call_id": result.call_id, **error}

@@ -40,7 +40,7 @@ def _is_span(value: Any) -> bool:
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.traced import codec
+    from workbench.formats.kit.traces import codec
     from workbench.formats.otel.read import spans
 
     return codec(ID, spans)

@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench.base.figures import whole_number
 from workbench.base.stamps import seconds_of
-from workbench.formats.kit.loose import answer_of, decoded, messages_of
-from workbench.formats.kit.traced import TracedCall, values
+from workbench.formats.kit.trace_messages import answer_of, decoded, messages_of
+from workbench.formats.kit.traces import TracedCall, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import LoadWarning, Message, Usage
 

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.gemini.parts import ACKNOWLEDGED, split_injected
-from workbench.formats.kit.contents import Calls, model_block, parts_of, user_block
+from workbench.formats.kit.google_parts import Calls, model_block, parts_of, user_block
 from workbench.formats.kit.names import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import usage_of_prompt

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.formats.absurd import all_characters
+from workbench.formats.usage_checks import all_characters
 from workbench.session import Compaction, Epoch, LoadWarning, Message
 
 FALL_TOKENS, FALL_SHARE = 5_000, 0.75

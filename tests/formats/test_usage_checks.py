@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from workbench.conformance.building import agent, session_of, user
-from workbench.formats import absurd
-from workbench.formats.absurd import MOST, check_usage
+from workbench.formats import usage_checks
 from workbench.formats.files import load
+from workbench.formats.usage_checks import MOST, check_usage
 from workbench.session import (
     Compaction,
     Epoch,
@@ -145,8 +145,8 @@ def test_a3_the_warning_names_the_first_of_them() -> None:
 def test_large_prompts_cost_no_more_than_reading_each_message_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The messages before every one of 60 000 calls took minutes."""
     measured: list[str] = []
-    measure = absurd.all_characters
-    monkeypatch.setattr(absurd, "all_characters", lambda one: measured.append(one.id) or measure(one))
+    measure = usage_checks.all_characters
+    monkeypatch.setattr(usage_checks, "all_characters", lambda one: measured.append(one.id) or measure(one))
     session = grown(*[2_000_000] * 40, between=260_000)
     assert believed_bills(session) == [0, *[2_000_000] * 39]
     assert 0 < len(measured) <= 2 * len(session.messages)
