@@ -54,7 +54,7 @@ def main() -> None:
 
 def row(path: Path, preset: str, one: PresetCheck) -> Row:
     because = one.reason if one.verdict == "explained" else one.difference
-    figures = (one.call, one.fires, len(one.agent_kept), len(one.preset_kept), one.verdict, because)
+    figures = (one.call, one.fires, len(one.kept_by_agent), len(one.kept_by_preset), one.verdict, because)
     return Row((path.name, preset, one.epoch, one.cause, *figures))
 
 

@@ -447,7 +447,7 @@ def test_probes_of_ones_own_are_put_to_a_function(tmp_path: Path) -> None:
 
     mine = [workbench.Probe("artifact", "Which tests ran last?", "tests/test_2.py")]
     found = workbench.probe(done, mine, ask=ask)
-    assert [row[0].mark for row in found.given] == ["exact", "exact", "not known"]
+    assert [row[0].mark for row in found.answers] == ["exact", "exact", "not known"]
     assert len(prompts) == 3
     with pytest.raises(workbench.BadInput, match="cannot be read"):
         workbench.probe(done, tmp_path / "none.probes.toml")

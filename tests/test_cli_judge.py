@@ -12,14 +12,14 @@ from tests.commands import cwb, session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, fake_api
 from tests.summarizers.live_calls import client_talks_to
 from workbench.analysis.labelled import labelled_pairs
-from workbench.analysis.model_judge import ITEMS_PER_CALL, opinions
+from workbench.analysis.model_judge import ITEMS_PER_CALL, judgements
 from workbench.compaction.summary_request import Summary, SummaryFailed
 
 LIVE = f"anthropic:{MODEL}"
 
 
 def test_what_a_judge_says_is_read_line_by_line() -> None:
-    said = opinions(
+    said = judgements(
         [Summary("1 yes yes\n2 part no\n- 3: no, yes\nI am not sure of 4\n5 maybe yes"), SummaryFailed("timeout")]
     )
     assert {number: (one.present, one.right) for number, one in said.items()} == {

@@ -96,8 +96,8 @@ def test_what_is_lost_of_the_answers() -> None:
 
 
 def test_what_the_user_said_is_looked_up_in_the_users_words() -> None:
-    assert SummaryChecker(TALK).check("The user asked to bake with rye flour.").unfounded == ()
-    assert [one.kind for one in SummaryChecker(TALK).check("The user asked never to bake at night.").unfounded] == [
+    assert SummaryChecker(TALK).check("The user asked to bake with rye flour.").unsupported == ()
+    assert [one.kind for one in SummaryChecker(TALK).check("The user asked never to bake at night.").unsupported] == [
         "attribution"
     ]
 
@@ -108,8 +108,8 @@ def test_what_an_earlier_summary_says_is_in_the_head() -> None:
     run = Run(outcome(said), (request,), (Summary(said),), (), 0.0)
     found = run_grounding(run)
     assert found is not None
-    assert found.unfounded == ()
-    assert [one.text for one in SummaryChecker(TALK).check(said).unfounded] == ["cellar_map.py"]
+    assert found.unsupported == ()
+    assert [one.text for one in SummaryChecker(TALK).check(said).unsupported] == ["cellar_map.py"]
 
 
 def test_a_prompt_tells_the_answers_as_the_users() -> None:

@@ -29,7 +29,7 @@ __all__ = [
     "Fault",
     "Fix",
     "Probe",
-    "Probing",
+    "ProbeResults",
     "Repair",
     "Replay",
     "Report",
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-_RENAMED = {"Column": "Assessment", "Stand": "RuleState"}
+_RENAMED = {"Column": "Assessment", "Probing": "ProbeResults", "Stand": "RuleState"}
 """Names that are deprecated, and what they are called now."""
 
 

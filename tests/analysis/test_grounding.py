@@ -36,7 +36,7 @@ GROUND = SummaryChecker(HEAD)
 
 
 def missing(summary: str) -> list[tuple[str, str]]:
-    return [(one.kind, one.text) for one in GROUND.check(summary).unfounded]
+    return [(one.kind, one.text) for one in GROUND.check(summary).unsupported]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_claims_in_the_head_are_not_flagged(true: str) -> None:
     ],
 )
 def test_claims_not_in_the_head_are_flagged_with_their_position(false: str, kind: str, text: str) -> None:
-    (one,) = GROUND.check(false).unfounded
+    (one,) = GROUND.check(false).unsupported
     assert (one.kind, one.text) == (kind, text)
     assert text in false[one.start : one.stop]
     if kind != "attribution":
@@ -101,8 +101,8 @@ def test_statements_of_the_agent_are_not_the_users() -> None:
 
 def test_a_path_may_be_joined_from_a_folder_and_a_path_within() -> None:
     ground = SummaryChecker([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
-    assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
-    assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
+    assert ground.check("I read /home/me/project/docs/notes/plan.md.").unsupported == ()
+    assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unsupported) == 1
     for path, there in (
         ("~/my/shop/docs/plan.md", True),
         ("C:\\shop\\deep\\docs\\plan.md", True),
@@ -112,7 +112,7 @@ def test_a_path_may_be_joined_from_a_folder_and_a_path_within() -> None:
         ground = SummaryChecker(
             [user("in ~/my/shop and C:\\shop\\deep and shop/deep and /shops"), *ran("cat docs/plan.md", "…")]
         )
-        assert (ground.check(f"I read `{path}`.").unfounded == ()) is there, path
+        assert (ground.check(f"I read `{path}`.").unsupported == ()) is there, path
 
 
 @pytest.mark.parametrize(
@@ -132,16 +132,18 @@ def test_a_path_may_be_joined_from_a_folder_and_a_path_within() -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_a_number_may_be_spelt_otherwise(number: str, head: str, there: bool) -> None:
-    assert (SummaryChecker([user(f"It is {head} of them.")]).check(f"About {number} of them.").unfounded == ()) is there
+    assert (
+        SummaryChecker([user(f"It is {head} of them.")]).check(f"About {number} of them.").unsupported == ()
+    ) is there
 
 
 @given(conversations(), st.text(max_size=400))
 def test_any_text_can_be_checked_against_any_head(head: tuple[Message, ...], summary: str) -> None:
     got = SummaryChecker(head).check(summary)
-    for one in got.unfounded:
+    for one in got.unsupported:
         assert 0 <= one.start < one.stop <= len(summary)
-    assert got.claims >= len(got.unfounded)
-    starts = [one.start for one in got.unfounded]
+    assert got.claims >= len(got.unsupported)
+    starts = [one.start for one in got.unsupported]
     assert starts == sorted(starts)
 
 
@@ -149,7 +151,7 @@ def test_any_text_can_be_checked_against_any_head(head: tuple[Message, ...], sum
 def test_a_heads_own_words_are_founded(head: tuple[Message, ...]) -> None:
     texts = [message.text for message in head if message.starts_round]
     quoted = "\n".join(f"“{' '.join(text.split())}”" for text in texts if not {"“", "”", "…"} & set(text))
-    unfounded = SummaryChecker(head).check(quoted).unfounded
+    unfounded = SummaryChecker(head).check(quoted).unsupported
     assert [one for one in unfounded if one.kind == "quotation" and "..." not in one.text and "[" not in one.text] == []
 
 
@@ -227,7 +229,7 @@ def test_claims_apart_from_attributions_do_not_overlap(summary: str) -> None:
 def test_hostile_text_comes_to_an_end(piece: str) -> None:
     """A pattern that backtracks would take hours over these, and the suite's time limit would stop it."""
     summary = piece * (30_000 // len(piece))
-    assert all(0 <= one.start < one.stop <= len(summary) for one in GROUND.check(summary).unfounded)
+    assert all(0 <= one.start < one.stop <= len(summary) for one in GROUND.check(summary).unsupported)
 
 
 def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
@@ -243,6 +245,6 @@ def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
                 extract = extractive(request)
                 assert isinstance(extract, Summary)
                 got = ground.check(extract.text)
-                claims, alarms = claims + got.claims, alarms + len(got.unfounded)
+                claims, alarms = claims + got.claims, alarms + len(got.unsupported)
     assert claims > 1_000
     assert alarms <= claims * 0.005

@@ -10,7 +10,7 @@ from tests.analysis.test_rework import CUT, answer, reworked, shell
 from tests.analysis.test_rework import user as asking
 from tests.facts.talk import agent, answered, call, ran, user
 from workbench.analysis.grounding import SummaryChecker, run_grounding
-from workbench.analysis.probes import Exam, Probe, looked_up, sources_of
+from workbench.analysis.probes import Exam, Probe, arm_contexts, looked_up
 from workbench.analysis.probes.results import graded
 from workbench.analysis.recorded_claims import recorded_claims
 from workbench.analysis.retention import retention
@@ -56,22 +56,22 @@ PROBES = (
 def exam() -> Exam:
     context = context_of(TALK)
     outcome = Outcome("unchanged", "", context.messages, (), (), tail=0)
-    return Exam(session_of(TALK), PROBES, sources_of(context, [("none", outcome)]))
+    return Exam(session_of(TALK), PROBES, arm_contexts(context, [("none", outcome)]))
 
 
 def test_f02_lines_that_answer_a_question_tell_no_secret() -> None:
     probing = looked_up(exam())
-    assert MASK in repr(probing.given[0])
-    assert not tells(probing.given)
+    assert MASK in repr(probing.answers[0])
+    assert not tells(probing.answers)
 
 
 def test_f02_lines_next_to_a_model_s_answers_have_no_secret() -> None:
     context = context_of(TALK)
     outcome = Outcome("compacted", "", context.messages, (KeptSpan(0, 3),), (), tail=0)
-    sources = sources_of(context, [("all", outcome)])
+    sources = arm_contexts(context, [("all", outcome)])
     probing = graded(Exam(session_of(TALK), PROBES, sources), {}, "somebody")
-    assert MASK in repr(probing.given[1])
-    assert not tells(probing.given)
+    assert MASK in repr(probing.answers[1])
+    assert not tells(probing.answers)
 
 
 def test_f02_a_suggested_pin_has_no_secret() -> None:
@@ -140,7 +140,7 @@ def test_text_with_a_secret_is_no_claim() -> None:
     found = SummaryChecker([user("Deploy it.")]).check(
         f"It ran `{SET} ./deploy.sh --stage billing` with ./stages.toml twice."
     )
-    assert [one.text for one in found.unfounded] == ["./stages.toml"]
+    assert [one.text for one in found.unsupported] == ["./stages.toml"]
 
 
 @pytest.mark.parametrize("earlier", [False, True])
@@ -158,7 +158,7 @@ def test_a_command_without_its_secret_has_its_ground_in_the_one_with_it(earlier:
     outcome = Outcome("compacted", "", request.messages, (NewMessage(summary("s", said), (Span(0, 1),)),), (), tail=0)
     found = run_grounding(Run(outcome, (request,), (Summary(said),), (), 0.0))
     assert found is not None
-    assert (found.claims, found.unfounded) == (1, ())
+    assert (found.claims, found.unsupported) == (1, ())
 
 
 def test_a_recorded_claim_without_its_secret_has_its_ground_in_the_message_with_it() -> None:

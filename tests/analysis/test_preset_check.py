@@ -66,7 +66,7 @@ def test_the_recorded_call_and_its_neighbours(calls: int, fires: int | None, sam
 ])  # fmt: skip
 def test_kept_messages_are_compared_one_by_one(kept: int, difference: str) -> None:
     found = beside(compacted(5, kept))
-    assert (found.preset_kept, len(found.agent_kept)) == ({"u4", "a4"}, kept)
+    assert (found.kept_by_preset, len(found.kept_by_agent)) == ({"u4", "a4"}, kept)
     assert (found.same_messages, found.difference) == (not difference, difference)
 
 
@@ -206,7 +206,7 @@ def test_by_how_much_and_why_it_was_another_call(found: PresetCheck, why: str) -
     explained = replace(found, why_call=why)
     if not found.agrees:
         assert explained.verdict == ("explained" if why else "unexplained")
-        assert replace(explained, agent_kept=frozenset("x")).verdict == "unexplained", "what stayed has no reason"
+        assert replace(explained, kept_by_agent=frozenset("x")).verdict == "unexplained", "what stayed has no reason"
 
 
 @pytest.mark.parametrize(("refused", "untrue", "why"), [
@@ -255,7 +255,7 @@ def test_one_in_the_background_is_judged_where_it_began() -> None:
     ended = Compaction("", kept=("u5", "a5"), background=True)
     here = replace(session, epochs=(replace(session.epochs[0], ended_by=ended), session.epochs[1]))
     found = beside(here)
-    assert (found.call, found.fires, found.agent_kept, found.same_call) == (6, 5, frozenset(), True)
+    assert (found.call, found.fires, found.kept_by_agent, found.same_call) == (6, 5, frozenset(), True)
     assert beside(session).call == 7
 
 

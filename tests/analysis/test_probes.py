@@ -16,16 +16,16 @@ from workbench.analysis.probes import (
     NOTHING,
     Exam,
     Probe,
-    Probing,
-    ProbingTotal,
+    ProbeResults,
+    ProbeTotals,
+    arm_contexts,
     looked_up,
     probes_of,
     read_probes,
-    sources_of,
     write_probes,
 )
 from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
-from workbench.analysis.probes.exam import QUESTIONS_PER_CALL, Arm, Source
+from workbench.analysis.probes.exam import QUESTIONS_PER_CALL, Arm, ArmContext
 from workbench.analysis.probes.lookup import Lookup, with_sources
 from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply, probes_path, probes_toml
 from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
@@ -274,14 +274,14 @@ class TestLookup:
         session = session_of(TALK)
         bench = open_bench(session, counter_of(session))
         probes = probes_of(Shape(bench.messages))
-        found = looked_up(Exam(session, probes, sources_of(bench.context, ())))
+        found = looked_up(Exam(session, probes, arm_contexts(bench.context, ())))
         assert [arm.name for arm in found.arms] == [FULL, NOTHING]
         full, nothing = (found.share(arm) for arm in (0, 1))
         assert full is not None
         assert nothing is not None
         assert (full.right, full.of) == (8, 8)
         assert (nothing.right, nothing.of) == (0, 8)
-        assert [found.made_up(arm) for arm in (0, 1)] == [(0, 2), (0, 2)]
+        assert [found.invented_answers(arm) for arm in (0, 1)] == [(0, 2), (0, 2)]
         assert found.lead(0, 1) == (1.0, 1.0, 1.0)
 
     @pytest.mark.parametrize(
@@ -299,10 +299,10 @@ class TestLookup:
     def test_a_models_answer_has_the_line_that_states_it_or_comes_nearest(
         self, told: str, reply: str, mark: Mark, tells: bool
     ) -> None:
-        source = Source(Arm("a summary", 9), (user(told),), unchanged((), "made for this"))
+        source = ArmContext(Arm("a summary", 9), (user(told),), unchanged((), "made for this"))
         exam = Exam(session_of(TALK), (self.probe,), (source,))
-        found = graded(exam, {exam.sheets[0].request.key: Summary(f"1: {reply}")}, "a model")
-        assert found.given == ((ProbeAnswer(reply, mark, told, tells),),)
+        found = graded(exam, {exam.question_batches[0].request.key: Summary(f"1: {reply}")}, "a model")
+        assert found.answers == ((ProbeAnswer(reply, mark, told, tells),),)
 
 
 class TestBatches:
@@ -348,7 +348,7 @@ class TestShares:
 
 
 class TestSums:
-    def probing(self, name: str, full: str, compacted: str) -> Probing:
+    def probing(self, name: str, full: str, compacted: str) -> ProbeResults:
         """A letter for each question: r right, w wrong, ? unanswered; the last one is a control."""
         marks: dict[str, Mark] = {"r": "exact", "w": "wrong", "?": "unanswered"}
         probes = (
@@ -358,19 +358,19 @@ class TestSums:
         arms = (Arm(FULL, 100), Arm(name, 10), Arm(NOTHING, 0))
         rows = (full, compacted, "w" * (len(full) - 1) + "r")
         given = tuple(tuple(ProbeAnswer("it", marks[letter]) for letter in row) for row in rows)
-        return Probing(probes, arms, given, "a model")
+        return ProbeResults(probes, arms, given, "a model")
 
     def test_by_hand(self) -> None:
         told = (("trim", "rrrr", "rwww"), ("trim", "rw?r", "rrrr"), ("keep", "rr", "rr"))
-        found = ProbingTotal(tuple(self.probing(*one) for one in told))
+        found = ProbeTotals(tuple(self.probing(*one) for one in told))
         assert found.names == (FULL, "trim", "keep", NOTHING)
         assert [found.sessions(name) for name in found.names] == [3, 2, 1, 3]
         assert [found.tokens(name) for name in found.names] == [300, 20, 10, 0]
         shares = [found.share(name) for name in found.names]
         assert [(one.right, one.of) for one in shares if one] == [(5, 6), (4, 6), (1, 1), (0, 7)]
-        assert [found.made_up(name) for name in found.names] == [(0, 3), (1, 2), (0, 1), (0, 3)]
+        assert [found.invented_answers(name) for name in found.names] == [(0, 3), (1, 2), (0, 1), (0, 3)]
         assert [found.unanswered(name) for name in found.names] == [1, 0, 0, 0]
-        less = [found.less(name) for name in found.names]
+        less = [found.lead_of_full(name) for name in found.names]
         # trim: 2 of 3 less in one session, 1 of the 2 that both answered more in the other.
         assert [one and round(one[0], 3) for one in less] == [0.0, 0.2, 0.0, 0.833]
 

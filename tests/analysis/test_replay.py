@@ -21,7 +21,7 @@ from workbench.analysis.course import Course, course_of, sizes_without
 from workbench.analysis.pictures import replay_picture
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.replay_table import cost_basis, paid_back_words, replays_table
-from workbench.analysis.running_context import Running
+from workbench.analysis.running_context import RunningContext
 from workbench.analysis.watched_rules import judge_messages
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
@@ -71,14 +71,14 @@ def talk(rounds: int, words: int = 400) -> list[Message]:
 
 @pytest.mark.parametrize("limit", [Window(900, "recorded"), Window(900, "table"), None])
 def test_a_replay_has_the_source_of_its_window(limit: Window | None) -> None:
-    running = Running(course_of_messages(talk(2), 100), strategy_of("trim"), load_preset("trim").policy, limit)
+    running = RunningContext(course_of_messages(talk(2), 100), strategy_of("trim"), load_preset("trim").policy, limit)
     assert (running.context().limit, running.gauge().limit) == (limit, limit)
 
 
 @given(conversations(max_rounds=4), st.sampled_from(all_strategies()), st.integers(0, 30))
 def test_the_running_gauge_equals_the_strategys(messages: tuple[Message, ...], strategy: Strategy, cut: int) -> None:
     policy = default_preset(strategy.id).policy
-    running = Running(course_of_messages(messages, 100), strategy, policy, Window(1_000, "given"))
+    running = RunningContext(course_of_messages(messages, 100), strategy, policy, Window(1_000, "given"))
     for index in range(len(messages)):
         running.advance(running.stop + 1)
         context = running.context()
@@ -86,7 +86,7 @@ def test_the_running_gauge_equals_the_strategys(messages: tuple[Message, ...], s
         assert running.tokens == context.total.tokens
         if index == cut:
             outcome = drive(strategy.run(context.with_(manual=True), policy), estimate).outcome
-            running.replaced(context.from_outcome(outcome))
+            running.replace_base(context.from_outcome(outcome))
             assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
@@ -99,14 +99,14 @@ def test_several_messages_at_once_are_the_same_as_one_after_another(
 ) -> None:
     policy = default_preset(strategy.id).policy
     course = course_of_messages([*messages, agent("m", SUMMARY_MARKER), user("last", "More?")], 100)
-    running = Running(course, strategy, policy, Window(1_000, "given"))
+    running = RunningContext(course, strategy, policy, Window(1_000, "given"))
     for stride, compacts in (*strides, (len(course.messages), False)):
         running.advance(min(running.stop + stride, len(course.messages)))
         context = running.context()
         assert running.gauge() == strategy.gauge(context, policy)
         if compacts:
             outcome = drive(strategy.run(context.with_(manual=True), policy), estimate).outcome
-            running.replaced(context.from_outcome(outcome))
+            running.replace_base(context.from_outcome(outcome))
 
 
 def test_triggers_that_are_read_already_are_not_read_again() -> None:
@@ -136,7 +136,7 @@ def test_a_trigger_fires_at_the_call_that_reaches_its_limit(beyond: int) -> None
 def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy) -> None:
     rules = [Message(f"s{n}", "system", (Text("a rule"),)) for n in range(3)]
     policy = default_preset(strategy.id).policy
-    running = Running(course_of_messages([*rules[:2], *talk(1), rules[2], *talk(1)]), strategy, policy, None)
+    running = RunningContext(course_of_messages([*rules[:2], *talk(1), rules[2], *talk(1)]), strategy, policy, None)
     for _ in range(11):
         running.advance(running.stop + 1)
         assert running.gauge() == strategy.gauge(running.context(), policy)
@@ -145,7 +145,7 @@ def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy
 @pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
 def test_times_usage_and_errors_are_read_alike(overflow: Course, strategy: Strategy) -> None:
     policy = default_preset(strategy.id).policy
-    running = Running(overflow, strategy, policy, Window(200_000, "given"))
+    running = RunningContext(overflow, strategy, policy, Window(200_000, "given"))
     seen = set()
     for index in range(len(overflow.messages)):
         running.advance(running.stop + 1)

@@ -422,13 +422,13 @@ def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pyte
     ],
 )
 def test_c_a_rule_stated_wrongly_is_not_kept(said: str, kept: tuple[int, int]) -> None:
-    assert retention(CONTEXT, summarized(said)).rules_kept == kept
+    assert retention(CONTEXT, summarized(said)).rule_counts == kept
 
 
 def test_c_a_rule_that_was_replaced_is_no_rule_to_keep() -> None:
     context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
     told = summarized("The user wants answers in English.", context=context, head=4)
-    assert retention(context, told).rules_kept == (1, 1)
+    assert retention(context, told).rule_counts == (1, 1)
 
 
 def test_c_messages_added_by_the_compaction_are_not_later_messages() -> None:

@@ -167,6 +167,6 @@ def test_the_grounding_of_a_run(answer: Answer, claims: int | None, unfounded: l
     context = context_of([user("u", "Look into src/a.py, never push."), agent("a", "I did.")])
     run = drive(STRATEGY.run(context, ContextResetPolicy()), answered)
     found = run_grounding(run)
-    assert (found and found.claims, found and [one.text for one in found.unfounded]) == (claims, unfounded)
+    assert (found and found.claims, found and [one.text for one in found.unsupported]) == (claims, unfounded)
     if found is not None:
         assert run_grounding(replace(run, outcome=replace(run.outcome, pieces=()))) is None

@@ -230,7 +230,7 @@ def test_the_cheapest_of_those_that_keep_watched_rules_is_best() -> None:
         SweepCell("c", (1,), error="no"),
     ]  # fmt: skip
     rows = rows_of(plan, cells)
-    assert [[*map(str, row.held)] for row in rows] == [
+    assert [[*map(str, row.rule_counts)] for row in rows] == [
         ["2 of 2", "0 of 1", "–"], ["2 of 2", "1 of 1", "–"], ["2 of 2", "1 of 1", "–"], ["1 of 2", "0 of 1", "–"],
     ]  # fmt: skip
     assert [row.watched for row in rows] == [2 / 3, 1.0, 1.0, 1 / 3]

@@ -112,7 +112,7 @@ def told_of_the_small() -> Iterator[str]:
     yield from section("of itself", (f"{s.before} {s.after} {s.summary} {s.grown} {s.replayed}" for s in steps.steps))
     yield from section("pins", suggest(CONTEXT))
     found = SummaryChecker(work()).check(SUMMARY)
-    yield from section(f"ground of {plain(found.checked.items())}", found.unfounded)
+    yield from section(f"ground of {plain(found.checked.items())}", found.unsupported)
     for verbosity in VERBOSITIES:
         yield from section(f"transcript, {verbosity}", transcript(work(), verbosity))
     for text in ("token", "Token", "/ttl.*300/", "/pytest|gh/"):

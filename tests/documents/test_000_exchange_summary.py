@@ -24,7 +24,7 @@ from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
 from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.running_context import Running
+from workbench.analysis.running_context import RunningContext
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
@@ -605,7 +605,7 @@ def test_what_a_compaction_made_of_the_history_is_not_retold() -> None:
 
 @rule("000-034")
 def test_a_replay_from_a_later_epoch_knows_what_was_before() -> None:
-    running = Running(course_of(timed("e1 s2 e3"), Counter(), first=2), STRATEGY, policy(), None)
+    running = RunningContext(course_of(timed("e1 s2 e3"), Counter(), first=2), STRATEGY, policy(), None)
     assert [message.text for message in running.context().past.shape.messages] == ["e0", "ok"]
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
-from workbench.analysis.retention import KeptShare
+from workbench.analysis.retention import FactCounts
 from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import open_bench
 from workbench.tokens import Counter
 from workbench.tui.headline import Headline, headline_cells, height_of, plans_of, wrapped
 from workbench.tui.widgets.headline import HeadlineView
 
-FACTS = KeptShare(1_200, 1_161, 0, 0, 0, 0, 0, 0.84, 0.84, 0.84)
+FACTS = FactCounts(1_200, 1_161, 0, 0, 0, 0, 0, 0.84, 0.84, 0.84)
 NONE_LOST = replace(FACTS, full=1_200, share=1.0)
 UNKNOWN = replace(FACTS, full=0, unknown=1_200, share=None)
 
@@ -38,7 +38,7 @@ UNKNOWN = replace(FACTS, full=0, unknown=1_200, share=None)
     ],
 )  # fmt: skip
 def test_what_the_receipt_says(
-    rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None, parts: str, brief: str
+    rules: tuple[int, int], facts: FactCounts, cost: str, calls: int | None, parts: str, brief: str
 ) -> None:
     assert " · ".join(receipt(rules, facts, cost, calls)) == parts
     assert " · ".join(brief_receipt(rules, facts, cost, calls)) == brief

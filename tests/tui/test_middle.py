@@ -284,4 +284,4 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
 def test_what_stands_only_in_a_secret_founds_no_claim_of_a_recorded_summary() -> None:
     said = Message("u", "user", (Text("Set DB_PASSWORD=vault/Heron_77.py in src/weir.py now."),))
     found = _ground_of(Shape((said,)), (Span(0, 1),)).check("It changed `vault/Heron_77.py` and `src/weir.py`.")
-    assert [one.text for one in found.unfounded] == ["vault/Heron_77.py"]
+    assert [one.text for one in found.unsupported] == ["vault/Heron_77.py"]

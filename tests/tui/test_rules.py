@@ -55,7 +55,7 @@ async def test_rules_are_watched_pinned_and_taken_back() -> None:
         counts = re.match(r"Rules  3 rules and (\d+) other sentence", said(screen))
         assert counts, said(screen)
         assert 3 + int(counts[1]) == len(rows(screen)), "the first line counts every row"
-        assert bench.bench.retention(bench.bench.offline.outcome).rules_kept[1] == 3, "the bench counts the same rules"
+        assert bench.bench.retention(bench.bench.offline.outcome).rule_counts[1] == 3, "the bench counts the same rules"
         at = next(line for line, row in enumerate(rows(screen)) if "frozen" in row)
         screen.query_one(RulesList).to_line(at)
 

@@ -21,7 +21,7 @@ def contradicts(fact: Sense, text: Sense) -> bool:
     """True if a text with most words of a fact contradicts it."""
     return any(
         asked(fact, text)
-        for asked in (is_negated, _is_reordered, _is_word_replaced, _is_crossed, differs_in_value, _is_opposite)
+        for asked in (is_negated, _is_reordered, _is_word_replaced, _recombines_parts, differs_in_value, _is_opposite)
     )
 
 
@@ -84,7 +84,7 @@ def _is_word_replaced(fact: Sense, text: Sense) -> bool:
     return False
 
 
-def _is_crossed(fact: Sense, text: Sense) -> bool:
+def _recombines_parts(fact: Sense, text: Sense) -> bool:
     """True if the text combines words of different parts of the fact: "keep the job, drop the queue" for "keep the
     queue, drop the job"."""
     for at, one in enumerate(fact.parts):

@@ -274,11 +274,11 @@ def lazy_course(session: Session, counter: Counter, *, first: int = 1, scale: Sc
         raise ValueError(f"no epoch {first}")
     recorded = next((len(here) for here in places if here), 0)
     kept = tuple(session.messages[member] for member in members)
-    measure = partial(_measured, session, counter, scale, tuple(zip(numbers, places, strict=True)))
+    measure = partial(_measure_course, session, counter, scale, tuple(zip(numbers, places, strict=True)))
     return Course(session, kept, members, tuple(numbers), tuple(starts), recorded, counter, measure, scale)
 
 
-def _measured(
+def _measure_course(
     session: Session, counter: Counter, scale: Scale | None, shown: Sequence[tuple[int, Sequence[int]]]
 ) -> CourseTokens:
     """Return the figures of the course's messages; `shown` has each epoch's number with the indexes of its messages."""

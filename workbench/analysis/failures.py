@@ -97,19 +97,19 @@ def failures_of(session: Session) -> SessionFailures:
     """Return the recorded API errors of a session by cause, and the foreseen errors of its next request.
 
     Raises BadInput for a broken table of models."""
-    places = [_place(session, error) for error in session.facts.api_errors]
+    places = [_messages_before(session, error) for error in session.facts.api_errors]
     last = _last_success(session)
     live = set(session.branch)
     found: list[tuple[int, SessionFailure]] = []
-    images = _excess(session)
+    images = _excess_images(session)
     for cause in dict.fromkeys(error.cause for error in session.facts.api_errors):
         ours = [(at, error) for at, error in zip(places, session.facts.api_errors, strict=True) if error.cause is cause]
         at, newest = ours[-1]
         since = max(last, _last_compaction(session)) if cause in _CURED else last
         after = [one for one in ours if _is_after(session, one[1], one[0], since, live)]
-        named = _blamed(images, cause) if after else ()
+        named = _excess_of_cause(images, cause) if after else ()
         words = tuple(map(_image_words, named))
-        is_cured = bool(after) and not _is_still_there(session, newest, named)
+        is_cured = bool(after) and not _is_cause_present(session, newest, named)
         failure = SessionFailure(
             cause,
             len(ours),
@@ -125,11 +125,11 @@ def failures_of(session: Session) -> SessionFailures:
         found.append((at, failure))
     ordered = [failure for _, failure in sorted(found, key=lambda one: one[0], reverse=True)]
     open_causes = {failure.cause for failure in ordered if failure.is_open}
-    foreseen = [one for one in _foreseen(session, images) if one.cause not in open_causes]
+    foreseen = [one for one in _foreseen_failures(session, images) if one.cause not in open_causes]
     return SessionFailures((*foreseen, *ordered) if not open_causes else (*ordered, *foreseen), loop_of(session))
 
 
-def _place(session: Session, error: ApiError) -> int:
+def _messages_before(session: Session, error: ApiError) -> int:
     """Return the number of messages before an error: by its id, else by its line, else by its time."""
     for index, message in enumerate(session.messages):
         if message.id == error.id:
@@ -170,7 +170,7 @@ def _is_after(session: Session, error: ApiError, at: int, last: int, live: set[i
 _CURED_REMEDY = "The context no longer has this fault: continue in the agent."
 
 
-def _is_still_there(session: Session, error: ApiError, named: Sequence[ExcessImage]) -> bool:
+def _is_cause_present(session: Session, error: ApiError, named: Sequence[ExcessImage]) -> bool:
     """False if the context no longer has the fault that caused an error, as after a repair."""
     context = session.context()
     match error.cause:
@@ -216,7 +216,7 @@ def _message_of(session: Session, error: ApiError, at: int) -> str | None:
     return session.messages[at - 1].id if at else None
 
 
-def _excess(session: Session) -> tuple[ExcessImage, ...]:
+def _excess_images(session: Session) -> tuple[ExcessImage, ...]:
     limits = session_limits(session)
     if limits is None:
         return ()
@@ -225,7 +225,7 @@ def _excess(session: Session) -> tuple[ExcessImage, ...]:
     return excess_images(context, limits, unseen_bytes=unseen)
 
 
-def _blamed(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
+def _excess_of_cause(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
     """Return the images above the limits behind errors of this cause."""
     if cause is Cause.IMAGE_TOO_LARGE:
         return tuple(one for one in images if one.limit is not Limit.REQUEST)
@@ -236,11 +236,11 @@ def _image_words(image: ExcessImage) -> str:
     return f"Message {image.message + 1}: {image}, {image.reason}"
 
 
-def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[SessionFailure]:
+def _foreseen_failures(session: Session, images: Sequence[ExcessImage]) -> list[SessionFailure]:
     """Return failures of the next request that no error records yet: images and bytes above the API's limits."""
     found = []
     for cause in (Cause.IMAGE_TOO_LARGE, Cause.REQUEST_TOO_LARGE):
-        if blamed := _blamed(images, cause):
+        if blamed := _excess_of_cause(images, cause):
             text = "" if cause is Cause.IMAGE_TOO_LARGE else _size_words(session)
             words = tuple(map(_image_words, blamed))
             found.append(SessionFailure(cause, 0, 0, True, text, _remedy(session, cause, len(blamed)), images=words))
@@ -351,21 +351,21 @@ def loop_of(session: Session) -> Loop | None:
             message = session.messages[index]
             if message.role == "assistant" and message.kind == "normal" and index not in epoch.copies:
                 calls += 1
-            made = set(_steps(message))
+            made = set(_new_steps(message))
             if not made <= steps:
                 steps |= made
                 since, newest = calls, epoch.number
     within = [epoch for epoch in session.epochs if epoch.number >= newest and _is_automatic(epoch)]
     if len(within) < LEAST:
         return None
-    left = [size for epoch in within if (size := _left(session, epoch)) is not None]
-    sizes = [size for epoch in within if (size := _compacted_at(session, epoch)) is not None]
+    left = [size for epoch in within if (size := _tokens_after(session, epoch)) is not None]
+    sizes = [size for epoch in within if (size := _tokens_before(session, epoch)) is not None]
     empty = sum(epoch.ended_by is not None and epoch.ended_by.way == "empty" for epoch in within)
     found = Loop(len(within), since, empty, min(left, default=None), min(sizes, default=None))
     return None if _ends_with_answer(session) and not found.goes_on else found
 
 
-def _steps(message: Message) -> Iterator[Hashable]:
+def _new_steps(message: Message) -> Iterator[Hashable]:
     if message.starts_round:
         yield " ".join(message.said.split())
     for call in message.calls:
@@ -384,7 +384,7 @@ def _ends_with_answer(session: Session) -> bool:
     return newest is not None and is_answer and bool(newest.text.strip()) and not newest.calls
 
 
-def _left(session: Session, epoch: Epoch) -> int | None:
+def _tokens_after(session: Session, epoch: Epoch) -> int | None:
     """Return the tokens after a compaction: the recorded size, else the usage of the next call; None if unknown."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_after:
         return epoch.ended_by.tokens_after
@@ -393,7 +393,7 @@ def _left(session: Session, epoch: Epoch) -> int | None:
     return next((bill for index in fresh if (bill := session.messages[index].bill)), None)
 
 
-def _compacted_at(session: Session, epoch: Epoch) -> int | None:
+def _tokens_before(session: Session, epoch: Epoch) -> int | None:
     """Return the tokens before a compaction: the recorded size, else the epoch's newest prompt; None if unknown."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_before:
         return epoch.ended_by.tokens_before

@@ -12,7 +12,14 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.analysis.retention import Retention, head_end, is_unreadable, kept_marks, new_messages, retention_of_head
+from workbench.analysis.retention import (
+    Retention,
+    head_end,
+    is_unreadable,
+    new_messages,
+    retention_of_head,
+    unchanged_marks,
+)
 from workbench.analysis.watched_rules import RuleVerdict, judge_remaining
 from workbench.base.figures import ordinal, percent
 from workbench.compaction.context import Context
@@ -97,7 +104,7 @@ def _nth(number: int) -> str:
 
 @dataclass(frozen=True)
 class RepeatedCompaction:
-    """One of several compactions, and the rest of the first context after it: `kept_marks` marks the remaining
+    """One of several compactions, and the rest of the first context after it: `unchanged_marks` marks the remaining
     messages, `new_messages` replace the others (None once a summary cannot be read). Neither includes growth."""
 
     number: int
@@ -105,7 +112,7 @@ class RepeatedCompaction:
     outcome: Outcome
     grown: int
     replayed: bool
-    kept_marks: Sequence[int]
+    unchanged_marks: Sequence[int]
     new_messages: tuple[Message, ...] | None
 
 
@@ -115,17 +122,17 @@ def repeat_compaction(
     """Compact `context` `count` times, at least once, with growth in between. Stops after a compaction that changes
     nothing. A split set by hand applies to the first compaction only."""
     outcome = compact(context)
-    made = None if is_unreadable(outcome) else new_messages(outcome)
-    turn = RepeatedCompaction(1, context, outcome, 0, False, kept_marks(outcome), made)
+    new = None if is_unreadable(outcome) else new_messages(outcome)
+    turn = RepeatedCompaction(1, context, outcome, 0, False, unchanged_marks(outcome), new)
     yield turn
-    target, rest, tail = context.total.tokens, list(following), _tail(context, outcome)
+    target, rest, tail = context.total.tokens, list(following), _tail_to_repeat(context, outcome)
     while turn.number < count and turn.outcome.status != "unchanged":
         after = turn.context.from_outcome(turn.outcome)
         grown, replayed = _growth(after, target, rest, tail, turn.number + 1)
-        here = _extended(after, grown)
+        here = _append_messages(after, grown)
         outcome = compact(here)
-        stays, made = _remaining(context, outcome, turn.kept_marks, turn.new_messages)
-        turn = RepeatedCompaction(turn.number + 1, here, outcome, len(grown), replayed, stays, made)
+        stays, new = _remaining_messages(context, outcome, turn.unchanged_marks, turn.new_messages)
+        turn = RepeatedCompaction(turn.number + 1, here, outcome, len(grown), replayed, stays, new)
         yield turn
 
 
@@ -137,10 +144,10 @@ def generations(
     stop = 0
     for turn in repeat_compaction(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
-        held = retention_of_head(context, stop, turn.kept_marks, turn.new_messages, following)
+        held = retention_of_head(context, stop, turn.unchanged_marks, turn.new_messages, following)
         system = turn.context.system_text(turn.outcome)
         judged = tuple(
-            judge_remaining(one, context.shape, turn.kept_marks, turn.new_messages, system) for one in watched
+            judge_remaining(one, context.shape, turn.unchanged_marks, turn.new_messages, system) for one in watched
         )
         found.append(_generation(turn, held, judged))
     return Generations(tuple(found))
@@ -161,7 +168,7 @@ def _generation(turn: RepeatedCompaction, held: Retention, watched: tuple[RuleVe
     )
 
 
-def _remaining(
+def _remaining_messages(
     first: Context, outcome: Outcome, remaining: Sequence[int], new: Sequence[Message] | None
 ) -> tuple[bytearray, tuple[Message, ...] | None]:
     """Return the marks of the first context's remaining messages, and the messages that replace the others (None once a
@@ -177,7 +184,7 @@ def _remaining(
     return marks, (*earlier, *(message for message in new_messages(outcome) if message.id not in known))
 
 
-def _tail(context: Context, outcome: Outcome) -> list[Message]:
+def _tail_to_repeat(context: Context, outcome: Outcome) -> list[Message]:
     """Return the messages to repeat once the session has no more: the tail, or the last round if the tail is
     shorter."""
     rounds = context.shape.rounds.rounds
@@ -194,7 +201,7 @@ def _growth(
     grown: list[Message] = []
     open_calls: set[str] = set()
     replayed = not rest
-    for message in _endless(rest, tail, number):
+    for message in _growth_messages(rest, tail, number):
         # Stop a tenth above the target even if calls are open: some never get a result.
         if grown and room <= 0 and (not open_calls or room < -target // 10):
             break
@@ -206,21 +213,23 @@ def _growth(
     return grown, replayed
 
 
-def _endless(rest: list[Message], tail: Sequence[Message], number: int) -> Iterator[Message]:
+def _growth_messages(rest: list[Message], tail: Sequence[Message], number: int) -> Iterator[Message]:
     while rest:
         yield rest.pop(0)
     lap = 0
     while tail:
         lap += 1
-        yield from (_copied(message, f"~{number}.{lap}") for message in tail)
+        yield from (_with_new_ids(message, f"~{number}.{lap}") for message in tail)
 
 
-def _copied(message: Message, mark: str) -> Message:
+def _with_new_ids(message: Message, mark: str) -> Message:
     """Return the message under another id, its calls and results too."""
-    return replace(message, id=message.id + mark, blocks=tuple(_marked(message.blocks, mark)), source=(), usage=None)
+    return replace(
+        message, id=message.id + mark, blocks=tuple(_blocks_with_new_ids(message.blocks, mark)), source=(), usage=None
+    )
 
 
-def _marked(blocks: Iterable[Block], mark: str) -> Iterator[Block]:
+def _blocks_with_new_ids(blocks: Iterable[Block], mark: str) -> Iterator[Block]:
     for block in blocks:
         match block:
             case ToolUse(id, name, given):
@@ -231,7 +240,7 @@ def _marked(blocks: Iterable[Block], mark: str) -> Iterator[Block]:
                 yield block
 
 
-def _extended(context: Context, more: Sequence[Message]) -> Context:
+def _append_messages(context: Context, more: Sequence[Message]) -> Context:
     """Return the context with messages appended, sized by the meter."""
     sizes = context.layout.sizes
     tokens = array("q", sizes.tokens)

@@ -47,7 +47,7 @@ class Grounding(Struct, frozen=True):
     """Number of claims checked by kind, and those not found, by position."""
 
     checked: dict[ClaimKind, int]
-    unfounded: tuple[UnsupportedClaim, ...]
+    unsupported: tuple[UnsupportedClaim, ...]
 
     @property
     def claims(self) -> int:
@@ -143,7 +143,7 @@ def run_grounding(run: Run) -> Grounding | None:
     checked: Counter[ClaimKind] = Counter()
     for one in found:
         checked.update(one.checked)
-    return Grounding(dict(checked), tuple(missing for one in found for missing in one.unfounded))
+    return Grounding(dict(checked), tuple(missing for one in found for missing in one.unsupported))
 
 
 def _is_in_outcome(text: str, outcome: Outcome) -> bool:

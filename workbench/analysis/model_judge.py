@@ -79,7 +79,7 @@ def requests(facts: Sequence[TrackedFact], text: str) -> list[SummaryRequest]:
 def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> JudgeResult:
     """Return the shares by the answers to `requests`, in the same order."""
     calls = -(-len(facts) // ITEMS_PER_CALL)
-    of_facts, of_pairs = opinions(answers[:calls]), opinions(answers[calls:])
+    of_facts, of_pairs = judgements(answers[:calls]), judgements(answers[calls:])
     labelled = list(labelled_pairs())
     known = [one for number, one in of_facts.items() if 1 <= number <= len(facts)]
     return JudgeResult(
@@ -92,7 +92,7 @@ def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> Jud
     )
 
 
-def opinions(answers: Sequence[Answer]) -> dict[int, ItemJudgement]:
+def judgements(answers: Sequence[Answer]) -> dict[int, ItemJudgement]:
     """Return the judgements by item number; a failed call gives none."""
     found: dict[int, ItemJudgement] = {}
     for answer in answers:

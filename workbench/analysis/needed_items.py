@@ -99,44 +99,44 @@ def needed_items(
     use. Items in `system`, the prompt of every call, are left out."""
     if not later:  # do not read the head for nothing
         return ()
-    known, told = Mentions(), Mentions()
-    told.add(system, cwd)
+    known, stated_again = Mentions(), Mentions()
+    stated_again.add(system, cwd)
     for message in head:
         for text in texts(message):
             known.add(text, cwd)
         known.commands.update(commands(message))
     names = {_name(path) for path in known.paths}
-    told_names = {_name(path) for path in told.paths} | _folders(cwd)
+    stated_names = {_name(path) for path in stated_again.paths} | _folders(cwd)
     found: dict[tuple[Kind, str], Item] = {}
     open_sentences = _OpenSentences(head)
     stated_texts: list[str] = []
     for message in later:
         if message.role != "assistant":
-            _read_message(message, told, told_names, cwd)
+            _read_message(message, stated_again, stated_names, cwd)
             stated_texts += texts(message)
-            open_sentences.hear(message)
+            open_sentences.remove_stated(message)
             continue
         used = Mentions()
         for text in texts(message, longest=LONG_VALUE):
             used.add(text, cwd)
         for path in sorted(used.paths):
             known_here = path in known.paths or ("/" not in path and path in names)
-            if known_here and path not in _EVERYWHERE and _name(path) not in told_names:
+            if known_here and path not in _EVERYWHERE and _name(path) not in stated_names:
                 found.setdefault(("path", path), Item("path", path, (path,)))
-                told_names.add(_name(path))
+                stated_names.add(_name(path))
         for command in sorted(commands(message) & known.commands):
             if any(command in text for text in stated_texts):
                 continue
             found.setdefault(("command", command), Item("command", command, (command,)))
         for kind, uses, stated, again in (
-            ("number", used.numbers, known.numbers, told.numbers),
-            ("id", used.ids, known.ids, told.ids),
+            ("number", used.numbers, known.numbers, stated_again.numbers),
+            ("id", used.ids, known.ids, stated_again.ids),
         ):
             for key in sorted(uses.keys() & stated.keys() - again.keys()):
                 if uses[key] & stated[key] or (kind == "id" and len(key) >= 7):
                     forms = _spellings(key) if kind == "number" else (key,)
                     found.setdefault((kind, key), Item(kind, key, forms))  # type: ignore[arg-type]
-        for item in open_sentences.used(message):
+        for item in open_sentences.take_used(message):
             found.setdefault((item.kind, item.text), item)
     return tuple(found.values())
 
@@ -160,12 +160,12 @@ class _OpenSentences:
         rare = max(3, len(head) // 20)
         self._telling = [frozenset(word for word in one.words if often[word] <= rare) for one in self._waiting]
 
-    def hear(self, message: Message) -> None:
+    def remove_stated(self, message: Message) -> None:
         """Remove sentences that a message states again."""
         word_sets = [words for text in texts(message) for _, words in sentences(text)]
         self._remove_matching(word_sets)
 
-    def used(self, message: Message) -> list[Item]:
+    def take_used(self, message: Message) -> list[Item]:
         """Remove and return sentences that a message of the agent uses."""
         word_sets = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
         return self._remove_matching(word_sets)

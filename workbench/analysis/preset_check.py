@@ -12,7 +12,7 @@ from typing import Literal
 
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report, recorded_outcome
-from workbench.analysis.running_context import Running
+from workbench.analysis.running_context import RunningContext
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
@@ -46,9 +46,9 @@ class PresetCheck:
 
     The agent compacted, or began to in the background, before call `call` of the epoch (from 1). A trigger of the
     preset first fires before call `fires`; None if none had fired by `call`. `triggers` are read at `call`.
-    `agent_kept` are the ids of the messages that the agent kept unchanged, `preset_kept` of those that the preset keeps
-    if it runs at `call`. `why_call` and `why_messages` give the reason for a difference, from the file or the product's
-    rules; "" if there is none or it is unknown.
+    `kept_by_agent` are the ids of the messages that the agent kept unchanged, `kept_by_preset` of those that the preset
+    keeps if it runs at `call`. `why_call` and `why_messages` give the reason for a difference, from the file or the
+    product's rules; "" if there is none or it is unknown.
     """
 
     epoch: int
@@ -56,8 +56,8 @@ class PresetCheck:
     call: int
     fires: int | None
     triggers: tuple[Trigger, ...]
-    agent_kept: frozenset[str]
-    preset_kept: frozenset[str]
+    kept_by_agent: frozenset[str]
+    kept_by_preset: frozenset[str]
     why_call: str = ""
     why_messages: str = ""
 
@@ -75,7 +75,7 @@ class PresetCheck:
     @property
     def same_messages(self) -> bool:
         """True if agent and preset keep the same messages."""
-        return self.agent_kept == self.preset_kept
+        return self.kept_by_agent == self.kept_by_preset
 
     @property
     def verdict(self) -> PresetVerdict:
@@ -97,9 +97,9 @@ class PresetCheck:
         found = []
         if not self.same_call and self.cause != "manual":
             found += [str(trigger) for trigger in self.triggers]
-        if more := len(self.preset_kept - self.agent_kept):
+        if more := len(self.kept_by_preset - self.kept_by_agent):
             found.append(f"keeps {counted(more, 'message')} more than the agent did")
-        if fewer := len(self.agent_kept - self.preset_kept):
+        if fewer := len(self.kept_by_agent - self.kept_by_preset):
             found.append(f"drops {counted(fewer, 'message')} that the agent kept")
         return "; ".join(found)
 
@@ -158,7 +158,7 @@ def _check_epoch(
     session: Session, course: Course, theirs: Outcome, epoch: int, ended: Compaction, preset: Preset
 ) -> PresetCheck:
     chosen = strategy(preset.strategy)
-    running = Running(course, chosen, preset.policy, window_of(session, epoch))
+    running = RunningContext(course, chosen, preset.policy, window_of(session, epoch))
     fires: int | None = None
     triggers: tuple[Trigger, ...] = ()
     earlier = {member for one in session.epochs[: epoch - 1] for member in one.members}
@@ -173,7 +173,9 @@ def _check_epoch(
     context = running.context().with_(manual=by_hand)
     ours = drive(chosen.run(context, preset.policy), estimate).outcome
     then = {message.id for message in context.messages}
-    found = PresetCheck(epoch, ended, len(calls) + 1, fires, triggers, _kept_ids(theirs) & then, _kept_ids(ours))
+    found = PresetCheck(
+        epoch, ended, len(calls) + 1, fires, triggers, _unchanged_ids(theirs) & then, _unchanged_ids(ours)
+    )
     refused = [number for number, index in enumerate((*calls, end), 1) if index in course.refused]
     untrue = [number for number, index in enumerate(calls, 1) if _is_untrue(course.messages[index])]
     return replace(
@@ -200,7 +202,7 @@ def _has_fired(triggers: tuple[Trigger, ...]) -> bool:
     return any(trigger.fires and not trigger.timed for trigger in triggers)
 
 
-def _kept_ids(outcome: Outcome) -> frozenset[str]:
+def _unchanged_ids(outcome: Outcome) -> frozenset[str]:
     pieces = (piece for piece in outcome.pieces if isinstance(piece, KeptSpan))
     return frozenset(message.id for piece in pieces for message in outcome.source[piece.start : piece.stop])
 
@@ -258,7 +260,7 @@ def _why_later(fires: int, call: int, refused: Sequence[int], untrue: Sequence[i
 def why_messages_differ(found: PresetCheck, context: Context, following: Sequence[Message], refused: bool) -> str:
     """Return why the agent kept other messages than the preset; "" if it kept the same, or if unknown. `context` was
     compacted, `following` is the next epoch; `refused`: the API rejected the context as too long."""
-    more, fewer = found.preset_kept - found.agent_kept, found.agent_kept - found.preset_kept
+    more, fewer = found.kept_by_preset - found.kept_by_agent, found.kept_by_agent - found.kept_by_preset
     if not more and not fewer:
         return ""
     by_id = {message.id: index for index, message in enumerate(context.messages)}
@@ -268,7 +270,9 @@ def why_messages_differ(found: PresetCheck, context: Context, following: Sequenc
     if injected and all(map(_is_injected, differing)):
         return f"the agent replaced {counted(len(differing), 'message')} that it injects"
     if fewer and not more and found.cause == "manual" and found.ended.kept:
-        return f"at the user's request the agent kept {counted(len(found.agent_kept), 'message')} that the file lists"
+        return (
+            f"at the user's request the agent kept {counted(len(found.kept_by_agent), 'message')} that the file lists"
+        )
     if fewer:
         return ""
     if refused and all(message.starts_round for message in ours):

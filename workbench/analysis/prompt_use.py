@@ -23,7 +23,7 @@ from workbench.summarizers.estimate import estimate
 
 
 @cache
-def _uses() -> Mapping[str, tuple[str, str]]:
+def _prompt_uses() -> Mapping[str, tuple[str, str]]:
     """Return {prompt id: (strategy, policy field that may hold another prompt, "" for none)}."""
     return {prompt: (one.id, field) for one in all_strategies() for prompt, field in one.prompts.items()}
 
@@ -44,12 +44,12 @@ class StoredPrompt:
     @property
     def strategy(self) -> str:
         """Strategy that uses it by default; "" for none."""
-        return _uses().get(self.prompt.id, ("", ""))[0]
+        return _prompt_uses().get(self.prompt.id, ("", ""))[0]
 
     @property
     def field(self) -> str:
         """Policy field that it fills; "" for none."""
-        return _uses().get(self.prompt.id, ("", ""))[1]
+        return _prompt_uses().get(self.prompt.id, ("", ""))[1]
 
     @property
     def path(self) -> Path:

@@ -38,19 +38,19 @@ SHOWN, WORDS = 3, 120
 
 class RecordedClaims(Struct, frozen=True):
     """Claims of message `message`, the summary that ended `epoch`. `claims` were checked, `not_found` of them do not
-    occur in the context, and `unfounded` are unsupported."""
+    occur in the context, and `unsupported` are unsupported."""
 
     epoch: int
     message: str
     claims: int
     not_found: int
-    unfounded: tuple[UnsupportedClaim, ...]
+    unsupported: tuple[UnsupportedClaim, ...]
 
     def __str__(self) -> str:
         """`The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going …”.`"""
-        quoted = [f"“{clip_at_word(one.text, WORDS)}”" for one in self.unfounded[:SHOWN]]
-        more = f" and {len(self.unfounded) - SHOWN} more" if len(self.unfounded) > SHOWN else ""
-        found = counted(len(self.unfounded), "unsupported claim")
+        quoted = [f"“{clip_at_word(one.text, WORDS)}”" for one in self.unsupported[:SHOWN]]
+        more = f" and {len(self.unsupported) - SHOWN} more" if len(self.unsupported) > SHOWN else ""
+        found = counted(len(self.unsupported), "unsupported claim")
         of = f"The summary recorded after epoch {self.epoch} makes"
         return f"{of} {found}: {', '.join(quoted)}{more}." if quoted else f"{of} no unsupported claim."
 
@@ -67,8 +67,8 @@ def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
     context = tuple(map(searched_message, session.context(epoch)))
     system = "\n".join(filter(None, (session.system, session.memories)))
     grounding = SummaryChecker(context, system).check(text)
-    unfounded = _without_ground(grounding, context)
-    return RecordedClaims(epoch, summary.id, grounding.claims, len(grounding.unfounded), unfounded)
+    unsupported = _unsupported_statements(grounding, context)
+    return RecordedClaims(epoch, summary.id, grounding.claims, len(grounding.unsupported), unsupported)
 
 
 def _summary_text(summary: Message) -> str:
@@ -79,9 +79,9 @@ def _summary_text(summary: Message) -> str:
     return text if isinstance(text, str) else inside
 
 
-def _without_ground(grounding: Grounding, context: Sequence[Message]) -> tuple[UnsupportedClaim, ...]:
+def _unsupported_statements(grounding: Grounding, context: Sequence[Message]) -> tuple[UnsupportedClaim, ...]:
     """Return quotations and attributions that no message resembles, each once."""
-    statements = {one.text: one for one in grounding.unfounded if one.kind in ("quotation", "attribution")}
+    statements = {one.text: one for one in grounding.unsupported if one.kind in ("quotation", "attribution")}
     words = {
         text: found for text in statements if len(found := stems(text)) >= LEAST_WORDS and not _ASKING.search(text)
     }

@@ -102,7 +102,7 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
         + [FateSpan(span.start, span.stop, Fate.SUMMARIZED if summarized else Fate.DROPPED) for span in removed],
         key=lambda span: span.start,
     )
-    return Outcome("compacted", "recorded", source, tuple(_merged_kept(pieces)), tuple(spans))
+    return Outcome("compacted", "recorded", source, tuple(_merge_spans(pieces)), tuple(spans))
 
 
 def _repeated_tail(session: Session, epoch: int, ended: Compaction) -> range:
@@ -161,7 +161,7 @@ def _added_messages(session: Session, epoch: int, place: Mapping[int, int]) -> I
             yield index
 
 
-def _merged_kept(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _merge_spans(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Yield the pieces; adjacent spans of kept messages are merged."""
     run: KeptSpan | None = None
     for piece in pieces:

@@ -23,7 +23,7 @@ from msgspec import Struct
 from workbench.analysis.compaction_cost import CacheLoss, cache_loss, summary_usage
 from workbench.analysis.course import Course
 from workbench.analysis.retention import is_unreadable
-from workbench.analysis.running_context import Running
+from workbench.analysis.running_context import RunningContext
 from workbench.analysis.watched_rules import RuleTrail, RuleWatcher
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context, prompted
@@ -179,7 +179,7 @@ def replay(
     their arrival; `watched` rules are judged at every compaction; `on_outcome` is called with each. Raises BadInput for
     a broken table of models."""
     preset = preset_for_version(preset, course.session)
-    running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
+    running = RunningContext(course, strategy(preset.strategy), preset.policy, limit, pins)
     system = prompted(course.session.system, course.session.memories)
     watchers = [RuleWatcher(sentence, course.layout.shape, system) for sentence in watched]
     playing = _Replayer(
@@ -221,13 +221,19 @@ class _Replayer:
 
     def __init__(
         self,
-        running: Running,
+        running: RunningContext,
         rates: Rates,
         answer: PureSummarizer,
-        eyes: Sequence[RuleWatcher],
+        watchers: Sequence[RuleWatcher],
         on_outcome: OnOutcome | None,
     ) -> None:
-        self.running, self.rates, self.answer, self.watchers, self.on_outcome = running, rates, answer, eyes, on_outcome
+        self.running, self.rates, self.answer, self.watchers, self.on_outcome = (
+            running,
+            rates,
+            answer,
+            watchers,
+            on_outcome,
+        )
         self.sent, self.full = array("q"), array("q")
         self.compacted: list[ReplayedCompaction] = []
         self.missed: list[MissedCompaction] = []
@@ -281,11 +287,11 @@ class _Replayer:
             self.on_outcome(context, outcome)
         after = context.from_outcome(outcome)
         filler = self.answer is estimate and outcome.summarizes
-        for eye in self.watchers:
-            eye.compact(
+        for watcher in self.watchers:
+            watcher.compact(
                 number, running.stop, after.messages, after.system_text(), unread=filler or is_unreadable(outcome)
             )
-        running.replaced(after)
+        running.replace_base(after)
         self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._futile_messages += len(context) if self._futile else 0
         self.compacted.append(self._compaction_of(index, size, fired, context, after, run))
@@ -331,5 +337,5 @@ class _Replayer:
             tuple(self.missed),
             self.triggers,
             self.rates,
-            tuple(eye.trail() for eye in self.watchers),
+            tuple(watcher.trail() for watcher in self.watchers),
         )

@@ -73,7 +73,7 @@ def _compaction(one: Replay, number: int, compaction: ReplayedCompaction) -> Row
             compaction.summary_tokens,
             compaction.summary_cost + compaction.cache_cost,
             compaction.pays_off_at,
-            *(f"{came.before} → {came.after}" for came in (trail.passed[number] for trail in one.watched)),
+            *(f"{change.before} → {change.after}" for change in (trail.passed[number] for trail in one.watched)),
             ", ".join(trigger.name for trigger in compaction.triggers),
         ),
         compaction.message,

@@ -89,7 +89,7 @@ class TrackedFact(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptShare:
+class FactCounts:
     """Counts and shares of facts. `used`: needed afterwards; `wrong`: kept but stated wrongly; `stale`: the part of
     `wrong` that is superseded."""
 
@@ -123,25 +123,25 @@ class Retention:
     tail: tuple[TrackedFact, ...]
 
     @cached_property
-    def kinds(self) -> dict[FactKind, KeptShare]:
+    def kinds(self) -> dict[FactKind, FactCounts]:
         """Shares by kind; kinds without a fact are left out."""
         return _by_kind(self.facts)
 
     @cached_property
-    def overall(self) -> KeptShare:
+    def overall(self) -> FactCounts:
         """Share over all kinds."""
-        return kept_share_of(self.facts)
+        return fact_counts_of(self.facts)
 
     @cached_property
-    def whole_kinds(self) -> dict[FactKind, KeptShare]:
+    def whole_kinds(self) -> dict[FactKind, FactCounts]:
         """Shares by kind of all facts of the context, the tail's included: comparable between outcomes with different
         heads."""
         return _by_kind((*self.facts, *self.tail))
 
     @cached_property
-    def whole(self) -> KeptShare:
+    def whole(self) -> FactCounts:
         """Share of all facts of the context, the tail's included."""
-        return kept_share_of((*self.facts, *self.tail))
+        return fact_counts_of((*self.facts, *self.tail))
 
     @property
     def in_tail(self) -> int:
@@ -169,24 +169,24 @@ class Retention:
         return tuple(fact for fact in self.lacking if fact.presence == "none")
 
     @cached_property
-    def rules_kept(self) -> tuple[int, int]:
+    def rule_counts(self) -> tuple[int, int]:
         """Number of the user's rules in force that are kept, and of all."""
         facts = (*self.facts, *self.tail)
         rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
         return sum(one.state in ("full", "part") for one in rules), len(rules)
 
 
-def _by_kind(facts: Sequence[TrackedFact]) -> dict[FactKind, KeptShare]:
+def _by_kind(facts: Sequence[TrackedFact]) -> dict[FactKind, FactCounts]:
     by_kind = {kind: [fact for fact in facts if fact.kind == kind] for kind in KINDS}
-    return {kind: kept_share_of(several) for kind, several in by_kind.items() if several}
+    return {kind: fact_counts_of(several) for kind, several in by_kind.items() if several}
 
 
-def kept_share_of(facts: Sequence[TrackedFact]) -> KeptShare:
+def fact_counts_of(facts: Sequence[TrackedFact]) -> FactCounts:
     """Return the counts and shares of `facts`."""
     present = [_COUNTS[fact.presence] for fact in facts]
     weight = sum(fact.weight for fact in facts)
     known = bool(facts) and not any(fact.presence == "unknown" for fact in facts)
-    return KeptShare(
+    return FactCounts(
         len(facts),
         sum(fact.presence == "full" for fact in facts),
         sum(fact.presence == "part" for fact in facts),
@@ -207,17 +207,17 @@ def retention(context: Context, outcome: Outcome, later: Sequence[Message] = ())
     """Return the facts of the head that `outcome`, a compaction of `context`, keeps. `later` are the messages after the
     context, if known: facts that they use weigh more. Linear in the messages; facts of a context are found once."""
     new = None if is_unreadable(outcome) else new_messages(outcome)
-    return retention_of_head(context, head_end(outcome), kept_marks(outcome), new, later)
+    return retention_of_head(context, head_end(outcome), unchanged_marks(outcome), new, later)
 
 
 def retention_of_head(
     context: Context,
     stop: int,
-    kept_marks: Sequence[int],
+    unchanged_marks: Sequence[int],
     new_messages: Sequence[Message] | None,
     later: Sequence[Message] = (),
 ) -> Retention:
-    """Return the retention of the facts of the first `stop` messages if the messages marked in `kept_marks` stay and
+    """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` stay and
     `new_messages` replace the others. `new_messages` is None if the replacement cannot be read."""
     said = (
         None
@@ -235,10 +235,10 @@ def retention_of_head(
         if not stated:
             verdict = FactVerdict("full", True)
         else:
-            kept = any(kept_marks[index] for index in one.places)
+            kept = any(unchanged_marks[index] for index in one.places)
             verdict = FactVerdict("full", True) if kept else said.judge(one.form) if said else UNKNOWN
             if newest.index not in costs:
-                costs[newest.index] = 0 if kept_marks[newest.index] else pin_tokens(context, newest.index)
+                costs[newest.index] = 0 if unchanged_marks[newest.index] else pin_tokens(context, newest.index)
         fact = TrackedFact(
             one.known.kind,
             newest.text,
@@ -374,7 +374,7 @@ def uses_of(shape: Shape) -> FactUses:
     return FactUses(shape.masked, facts_of(shape), known_of(shape))
 
 
-def kept_marks(outcome: Outcome) -> bytearray:
+def unchanged_marks(outcome: Outcome) -> bytearray:
     """Return a mark per message of the input: 1 if it stays unchanged."""
     marks = bytearray(len(outcome.source))
     for piece in outcome.pieces:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from workbench.analysis.compaction_cost import paid_back
 from workbench.analysis.generations import Generation, Generations
 from workbench.analysis.needed_items import LaterUse
-from workbench.analysis.retention import KINDS, KeptShare, Retention, TrackedFact
+from workbench.analysis.retention import KINDS, FactCounts, Retention, TrackedFact
 from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line
@@ -20,7 +20,7 @@ from workbench.base.text import counted
 UNREADABLE = "its summary cannot be read"
 
 
-def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
+def receipt(rules: tuple[int, int], facts: FactCounts, cost: str, calls: int | None) -> tuple[str, ...]:
     """Return the parts of the line, most important first: rules and facts kept, facts lost, cost, and calls until paid
     back."""
     parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
@@ -32,7 +32,7 @@ def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | No
     return (*parts, (f"summary {cost}, " if cost else "") + paid_back(calls))
 
 
-def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
+def brief_receipt(rules: tuple[int, int], facts: FactCounts, cost: str, calls: int | None) -> tuple[str, ...]:
     """Return the parts of `receipt` in fewer words, for a narrow screen."""
     parts = [_of_rules(*rules)] if rules[1] else []
     if facts.unknown:
@@ -63,12 +63,12 @@ def kinds_table(held: Retention) -> Table:
     return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", held.overall)))
 
 
-def _kind(name: str, one: KeptShare) -> Row:
+def _kind(name: str, one: FactCounts) -> Row:
     counts = (one.facts, one.full, one.part, one.lost, one.wrong, one.stale, one.used)
     return Row((name, *counts, *shares_of(one)))
 
 
-def shares_of(one: KeptShare) -> tuple[Value, ...]:
+def shares_of(one: FactCounts) -> tuple[Value, ...]:
     """Return the values of `SHARES`; "unknown" if the summary cannot be read."""
     return ("unknown",) * 3 if one.unknown else (one.share, one.right, one.weighted)
 

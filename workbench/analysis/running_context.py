@@ -24,7 +24,7 @@ from workbench.tokens.sizes import Basis, Sizes
 from workbench.tokens.window import Window
 
 
-class Running:
+class RunningContext:
     """Context to which the messages of a course are added, and which a compaction may replace.
 
     `base` is the context after the last compaction; the messages from `start` to before `stop` of the course follow it.
@@ -114,7 +114,7 @@ class Running:
         self.stop = stop
 
     @property
-    def faithful(self) -> bool:
+    def is_recorded(self) -> bool:
         """True while this is the recorded context, to which recorded usage and errors refer."""
         return not self.compacted and self.stop <= self.course.recorded
 
@@ -143,7 +143,7 @@ class Running:
             events=self.events,
             chars=self.base_api_chars + api[self.stop] - api[self.start],
             tokens=self.tokens,
-            last_usage=self.usage if self.faithful else None,
+            last_usage=self.usage if self.is_recorded else None,
             input_tokens=self.open_tokens if waits else 0,
             input_chars=self.open_chars if waits else 0,
             limit=self.limit,
@@ -159,7 +159,7 @@ class Running:
         course, base = self.course, self.base
         overhead, basis = self.overhead, course.sizes.overhead_basis
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
-        anchored = self.usage_at if self.faithful else 0
+        anchored = self.usage_at if self.is_recorded else 0
         sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
         layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
@@ -167,11 +167,11 @@ class Running:
         here = frozenset(id for id in self.pins if id in layout.shape.index_of)
         return base.with_(layout=layout, at=at, pins=here, overflow_error_seen=self._overflowed())
 
-    def replaced(self, after: Context) -> None:
+    def replace_base(self, after: Context) -> None:
         """Continue from `after`, the context that a compaction left."""
         self.base, self.start, self.compacted = after, self.stop, True
         self._restart(after)
 
     def _overflowed(self) -> bool:
         """True if the API has rejected the context so far; always False once it differs from the recorded one."""
-        return self.faithful and self.stop >= min(self.course.refused, default=self.stop + 1)
+        return self.is_recorded and self.stop >= min(self.course.refused, default=self.stop + 1)

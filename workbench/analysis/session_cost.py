@@ -73,9 +73,9 @@ def session_cost(session: Session) -> SessionCost | None:
     answers = _answers(session)
     replayed = sum(message.usage is not None and message.usage.replayed for message in answers)
     billed = _billed_answers(answers)
-    recorded = _recorded(session, billed)
+    recorded = _recorded_cost(session, billed)
     silent = len(answers) - len(billed) - replayed
-    spent = _spent(session, billed)
+    spent = _spent_dollars(session, billed)
     if spent is None:
         return (
             None
@@ -96,9 +96,9 @@ def session_dollars(session: Session) -> float | None:
     """Return the cost in dollars, recorded or by known prices; None if unknown. Raises BadInput for a broken table of
     the user's."""
     billed = _billed_answers(_answers(session))
-    if (recorded := _recorded(session, billed)) is not None:
+    if (recorded := _recorded_cost(session, billed)) is not None:
         return recorded
-    spent = _spent(session, billed)
+    spent = _spent_dollars(session, billed)
     return None if spent is None else spent.prompts + spent.answers
 
 
@@ -116,14 +116,14 @@ def _billed_answers(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
     return [(one, usage) for one, usage in usages if usage and not usage.replayed and (one.bill or usage.cost)]
 
 
-def _recorded(session: Session, billed: Sequence[tuple[Message, Usage]]) -> float | None:
+def _recorded_cost(session: Session, billed: Sequence[tuple[Message, Usage]]) -> float | None:
     if session.facts.cost is not None:
         return session.facts.cost
     said = [usage.cost for _, usage in billed if usage.cost is not None]
     return fsum(said) if said else None
 
 
-def _spent(session: Session, billed: Sequence[tuple[Message, Usage]]) -> SpentDollars | None:
+def _spent_dollars(session: Session, billed: Sequence[tuple[Message, Usage]]) -> SpentDollars | None:
     return spent_on([_billed_usage(message, usage) for message, usage in billed], session.model)
 
 

@@ -80,7 +80,7 @@ def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
     from workbench.analysis.rework.items import rework
 
     counter.count_all(course_messages(session), lambda done, of: None, lambda: False)
-    return {one.made.epoch: len(one.items) for one in rework(course_of(session, counter))}
+    return {one.compaction.epoch: len(one.items) for one in rework(course_of(session, counter))}
 
 
 def size_when_compacted(stretches: Sequence[TimelineEpoch], epoch: int) -> int:

@@ -139,7 +139,7 @@ def check_usage(session: Session, counter: Counter) -> UsageCheck:
     checked: list[CheckedCall] = []
     gaps: list[Gap] = []
     for calls in models.values():
-        expected = _expected(calls)
+        expected = _expected_tokens(calls)
         checked += [
             CheckedCall(c.number, c.epoch, c.message, c.billed, e) for c, e in zip(calls, expected, strict=True)
         ]
@@ -207,7 +207,7 @@ def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> 
 # --- expected sizes
 
 
-def _expected(calls: Sequence[_BilledCall]) -> list[int | None]:
+def _expected_tokens(calls: Sequence[_BilledCall]) -> list[int | None]:
     """Return the expected tokens of one model's calls. None for the first, which defines the overhead, unless its
     messages alone far exceed its usage."""
     fit = min((_fit_weights(calls, way) for way in range(len(ANSWER_WEIGHTS))), key=lambda one: one.off)
@@ -300,10 +300,10 @@ def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[
         before = calls[index - 1] if index and calls[index - 1].epoch == call.epoch else None
         if before is None:
             off, standing = 0, []
-        say = call.billed if (told := expected[index]) is None else told
-        now = call.billed - say
-        slack = _slack(call, say - (before.billed - off if before else 0), sure=sure)
-        crept = now - sum(found[place].tokens for place, _ in standing)
+        estimate = call.billed if (known := expected[index]) is None else known
+        now = call.billed - estimate
+        slack = _slack(call, estimate - (before.billed - off if before else 0), sure=sure)
+        drift = now - sum(found[place].tokens for place, _ in standing)
         tokens = 0
         where: GapPosition = ""
         if abs(now - off) > slack:
@@ -314,8 +314,8 @@ def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[
                 for place, _ in standing[back:]:
                     found[place] = replace(found[place], last=call.number - 1)
                 del standing[back:]
-        elif sure and abs(crept) > SLACK_TOKENS + DRIFT * call.billed:
-            tokens, where = crept, "drift"
+        elif sure and abs(drift) > SLACK_TOKENS + DRIFT * call.billed:
+            tokens, where = drift, "drift"
         if tokens:
             standing.append((len(found), now - tokens))
             found.append(Gap(call.number, ends[call.epoch], call.epoch, call.message, tokens, where))

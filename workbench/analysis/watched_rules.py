@@ -19,7 +19,7 @@ from msgspec import Struct
 from workbench.analysis.fact_check import ENOUGH, LIGHT, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.recorded_compactions import recorded_outcome
-from workbench.analysis.retention import is_unreadable, kept_marks, new_messages
+from workbench.analysis.retention import is_unreadable, new_messages, unchanged_marks
 from workbench.base.errors import BadInput
 from workbench.base.printable import one_line
 from workbench.base.secrets import MASK
@@ -114,7 +114,7 @@ def best_place(sentence: str, shape: Shape) -> int | None:
 def judge_outcome(sentence: str, shape: Shape, outcome: Outcome, prompt: str = "") -> RuleVerdict:
     """Return the state of a rule after a compaction of a context of this shape."""
     return judge_remaining(
-        sentence, shape, kept_marks(outcome), None if is_unreadable(outcome) else new_messages(outcome), prompt
+        sentence, shape, unchanged_marks(outcome), None if is_unreadable(outcome) else new_messages(outcome), prompt
     )
 
 

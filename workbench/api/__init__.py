@@ -10,7 +10,7 @@ audits.py       all sessions of this machine
 sessions.py     load, compare, assess and save
 """
 
-from workbench.analysis.probes import Probe, Probing
+from workbench.analysis.probes import Probe, ProbeResults
 from workbench.analysis.replay import Replay
 from workbench.analysis.retention import Retention
 from workbench.analysis.rework import Rework
@@ -44,7 +44,7 @@ __all__ = [
     "Fault",
     "Fix",
     "Probe",
-    "Probing",
+    "ProbeResults",
     "Repair",
     "Replay",
     "Report",

@@ -12,12 +12,12 @@ from workbench.analysis.probes import (
     MOST,
     Exam,
     Probe,
-    Probing,
+    ProbeResults,
+    arm_contexts,
     graded,
     looked_up,
     probes_of,
     read_probes,
-    sources_of,
     with_sources,
 )
 from workbench.analysis.recorded_compactions import following
@@ -116,7 +116,7 @@ def probe(
     ask: Summarize | None = None,
     most: int = MOST,
     seed: int = 0,
-) -> Probing:
+) -> ProbeResults:
     """Ask questions with one exact answer of the full context (arm 0), the compacted one (arm 1) and no context (arm
     2).
 
@@ -130,7 +130,7 @@ def probe(
     elif probes is None:
         needed = needed_after(session, compacted.epoch)
         probes = probes_of(context.shape, project_folder(session), needed, most)
-    exam = Exam(session, tuple(probes), sources_of(context, [("compacted", compacted.outcome)]), seed)
+    exam = Exam(session, tuple(probes), arm_contexts(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)
     return graded(exam, drive(exam.asking({}), answer_with(ask)).answers_by_key, "asked")

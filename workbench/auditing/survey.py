@@ -19,7 +19,7 @@ from workbench.analysis.course import Course, Point, lazy_course
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.recorded_compactions import recorded_outcome
-from workbench.analysis.retention import head_end, is_unreadable, kept_marks, new_messages
+from workbench.analysis.retention import head_end, is_unreadable, new_messages, unchanged_marks
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.session_cost import session_dollars
 from workbench.auditing.rows import AuditFile, CompactionRow, FileRows, SessionRow
@@ -183,7 +183,7 @@ def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = course.growth_in
     rules_in = cache(rules_in_text)
     for again in rework(course, rules_in):
-        number = again.made.epoch
+        number = again.compaction.epoch
         outcome = recorded_outcome(course.session, number)
         before, after = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
         yield _compaction(course, again, outcome, before, after, rates, rules_in)
@@ -198,8 +198,8 @@ def _compaction(
     rates: Rates,
     rules_in: RuleFinder,
 ) -> CompactionRow:
-    made = again.made
-    ended = course.session.epochs[made.epoch - 1].ended_by
+    recorded = again.compaction
+    ended = course.session.epochs[recorded.epoch - 1].ended_by
     assert ended is not None
     size_before, size_after = _sizes(ended, before, after)
     # An agent may not record the messages that it replaced. Without any, the number is unknown, not 0.
@@ -208,15 +208,16 @@ def _compaction(
     ]
     known, lost = count_lost_rules(outcome, rules_in)
     return CompactionRow(
-        epoch=made.epoch,
-        call=made.call,
-        way=made.way,
-        manual=made.manual,
+        epoch=recorded.epoch,
+        call=recorded.call,
+        way=recorded.way,
+        manual=recorded.manual,
         time=ended.time,
         before=size_before,
         after=size_after,
         larger=size_before is not None and size_after is not None and size_after > size_before,
-        seconds=ended.seconds or (None if made.manual or ended.background else _seconds(outcome.source, ended.time)),
+        seconds=ended.seconds
+        or (None if recorded.manual or ended.background else _seconds(outcome.source, ended.time)),
         cost=_cost(outcome, size_before, size_after, rates),
         removed_messages=len(removed) or None,
         removed_tool_results=sum(bool(message.results) for message in removed) if removed else None,
@@ -258,7 +259,7 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
 def count_lost_rules(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
     """Count the user's rules in force before the tail, and those that the outcome lost; None for an unreadable
     summary."""
-    head, stays = head_end(outcome), kept_marks(outcome)
+    head, stays = head_end(outcome), unchanged_marks(outcome)
     if not any(index < head and any(rules_in(words)) for index, words in typed_texts(outcome.source)):
         return 0, 0
     places: dict[str, list[int]] = {}

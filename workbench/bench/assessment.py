@@ -239,13 +239,13 @@ class Assessment:
     def receipt(self) -> tuple[str, ...]:
         """Rules and facts kept, cost of the summary, and when it is paid back, in words."""
         held = self.retention
-        return receipt(held.rules_kept, held.whole, self.summary_price, self.pays_off_after)
+        return receipt(held.rule_counts, held.whole, self.summary_price, self.pays_off_after)
 
     @property
     def brief_receipt(self) -> tuple[str, ...]:
         """The same in fewer words."""
         held = self.retention
-        return brief_receipt(held.rules_kept, held.whole, self.summary_price, self.pays_off_after)
+        return brief_receipt(held.rule_counts, held.whole, self.summary_price, self.pays_off_after)
 
 
 FIGURES = ("fit", "language_note", "triggers", "head", "tail", "spent", "cache", "rates")

@@ -223,7 +223,9 @@ def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -
     twice: list[RuleVerdict | None] = [*after] if again else [None for _ in bench.watched]
     if second:
         beside = second.context.system_text(second.outcome)
-        twice = [judge_remaining(one, shape, second.kept_marks, second.new_messages, beside) for one in bench.watched]
+        twice = [
+            judge_remaining(one, shape, second.unchanged_marks, second.new_messages, beside) for one in bench.watched
+        ]
     return tuple(RuleState(*one) for one in zip(bench.watched, now, after, twice, strict=True))
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from workbench.analysis.probes import Probing, ProbingTotal, looked_up, probes_path, write_probes
+from workbench.analysis.probes import ProbeResults, ProbeTotals, looked_up, probes_path, write_probes
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
@@ -117,7 +117,7 @@ def _for_each(exams: QuestionOptions, files: Sequence[Path], done: Callable[[Que
 
 def _ask_model(
     exams: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
-) -> list[tuple[SessionInfo, Probing]]:
+) -> list[tuple[SessionInfo, ProbeResults]]:
     """Return the answers of a model, once the cost of every session is estimated."""
     costs = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
     sit = partial(_open_exam, exams)
@@ -132,7 +132,7 @@ def _estimate(exams: QuestionOptions, path: Path, model: str, *, batch: bool) ->
     return path, estimate_questions(_open_exam(exams, path), model, journal=exams.journal, batch=batch)
 
 
-def _look_up(exams: QuestionOptions, path: Path) -> tuple[SessionInfo, Probing]:
+def _look_up(exams: QuestionOptions, path: Path) -> tuple[SessionInfo, ProbeResults]:
     one = _open_exam(exams, path)
     del exams.summaries[path]
     return one.info(), looked_up(one.exam)
@@ -175,18 +175,20 @@ def _write_questions(exams: QuestionOptions, path: Path) -> Path:
     return there
 
 
-def _write_answers(exams: QuestionOptions, answered: Iterable[tuple[SessionInfo, Probing]], *, as_json: bool) -> bool:
+def _write_answers(
+    exams: QuestionOptions, answered: Iterable[tuple[SessionInfo, ProbeResults]], *, as_json: bool
+) -> bool:
     """Write each session's answers, as text at once, and of several sessions the totals. Return True if there are
     any."""
     documents: list[dict[str, Any]] = []
-    found: list[Probing] = []
+    found: list[ProbeResults] = []
     for one, probing in answered:
         found.append(probing)
         if as_json:
             documents.append(document(one, probing))
         else:
             print_answers(one, probing, alone=not exams.several)
-    together = ProbingTotal(tuple(found)) if exams.several and found else None
+    together = ProbeTotals(tuple(found)) if exams.several and found else None
     if as_json and exams.several:
         write_json({"sessions": documents, "total": together and sum_document(together), "failed": exams.refused})
     elif as_json:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from workbench.analysis.probes import Exam, Probing
-from workbench.analysis.probes.exam import as_probe_run
+from workbench.analysis.probes import Exam, ProbeResults
+from workbench.analysis.probes.exam import without_strategy
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
@@ -86,7 +86,7 @@ def estimate_questions(session_exam: SessionExam, model: str, *, journal: bool, 
 
 def ask_sessions(
     costs: Mapping[Path, QuestionCosts], open: Open, model: str, spend_limit: SpendLimit, *, journal: bool, batch: bool
-) -> tuple[list[tuple[SessionInfo, Probing]], list[FailedFile]]:
+) -> tuple[list[tuple[SessionInfo, ProbeResults]], list[FailedFile]]:
     """Return the model's answers, saved and new ones, by session, and the failed sessions. The total cost is printed
     once before and once after. Sessions are in memory one at a time, with `batch` all together while their batches
     run. Raises OverTheLimit before anything is sent."""
@@ -134,7 +134,7 @@ class SessionAnswers:
     """Answers about a session, without the session."""
 
     info: SessionInfo
-    answers: Probing
+    answers: ProbeResults
     billed: BilledCalls | None
     failed: tuple[str, ...]
     cut: bool
@@ -186,7 +186,7 @@ def _ask_live(pending: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
         name,
         spend_limit,
         journal=pending.journal,
-        edit=as_probe_run,
+        edit=without_strategy,
         announce=lambda _: None,  # `ask_sessions` has announced all sessions together
     )
     done = grade_run(exam, pending.known, call.live, call.run)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.probes import FULL, ProbeKind, Probing, ProbingTotal
+from workbench.analysis.probes import FULL, ProbeKind, ProbeResults, ProbeTotals
 from workbench.analysis.probes.results import GLYPHS, LOOKED_UP, ProbeScore
 from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.printable import one_line, printable
@@ -21,21 +21,21 @@ from workbench.runs.questions import RuleByVariant
 WORDS = 110
 
 
-def document(info: SessionInfo, found: Probing) -> dict[str, Any]:
+def document(info: SessionInfo, found: ProbeResults) -> dict[str, Any]:
     head = {"file": info.file, "epoch": info.epoch, "question_source": info.origin, "answer_source": found.by}
     watched = [_watched_document(found, one) for one in info.watched]
     return {**head, **answers_document(found), "watched": watched}
 
 
-def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
+def _watched_document(found: ProbeResults, one: RuleByVariant) -> dict[str, Any]:
     """Return a watched sentence with its state in each variant, as JSON."""
     return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
-def print_answers(info: SessionInfo, found: Probing, *, alone: bool) -> None:
+def print_answers(info: SessionInfo, found: ProbeResults, *, alone: bool) -> None:
     """Print the results of every variant; with `alone` (a single session) also every question."""
-    controls = len(found.probes) - len(found.asked)
-    asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {info.origin}"
+    controls = len(found.probes) - len(found.scored)
+    asked = f"{counted(len(found.scored), 'question')} and {counted(controls, 'control')}, {info.origin}"
     if alone:
         write_fields([("asked", asked), ("answered", _by(found))])
     else:
@@ -56,14 +56,14 @@ def print_answers(info: SessionInfo, found: Probing, *, alone: bool) -> None:
             click.echo()
 
 
-def _by(found: Probing) -> str:
+def _by(found: ProbeResults) -> str:
     return f"{found.by}: what the text contains, not what a model knows" if found.by == LOOKED_UP else found.by
 
 
-def _print_questions(found: Probing, numbers: Mapping[str, int]) -> None:
+def _print_questions(found: ProbeResults, numbers: Mapping[str, int]) -> None:
     """Print each question with its grade in every variant, and the number of the message that holds the answer."""
     rows = (
-        Row(("".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, probe.used or None,
+        Row(("".join(GLYPHS[row[number].mark] for row in found.answers), probe.kind, probe.used or None,
              numbers.get(probe.source), one_line(probe.question, WORDS)))
         for number, probe in enumerate(found.probes)
     )  # fmt: skip
@@ -75,9 +75,9 @@ def _print_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     )
 
 
-def print_total(found: ProbingTotal, refused: int) -> None:
+def print_total(found: ProbeTotals, refused: int) -> None:
     click.secho(counted(len(found.several), "session") + " together", bold=True)
-    questions = sum(len(one.asked) for one in found.several)
+    questions = sum(len(one.scored) for one in found.several)
     controls = sum(len(one.probes) for one in found.several) - questions
     asked = f"{counted(questions, 'question')} and {counted(controls, 'control')}"
     left_out = [("left out", counted(refused, "file"))] if refused else []
@@ -123,7 +123,7 @@ class VariantAnswers:
         }
 
 
-def _variants(found: Probing) -> list[VariantAnswers]:
+def _variants(found: ProbeResults) -> list[VariantAnswers]:
     return [
         VariantAnswers(
             one.name,
@@ -131,22 +131,22 @@ def _variants(found: Probing) -> list[VariantAnswers]:
             found.share(arm),
             {kind: found.share(arm, kind) for kind in found.kinds},
             found.lead(0, arm),
-            found.made_up(arm),
+            found.invented_answers(arm),
             found.unanswered(arm),
         )
         for arm, one in enumerate(found.arms)
     ]
 
 
-def _totals(found: ProbingTotal) -> list[VariantAnswers]:
+def _totals(found: ProbeTotals) -> list[VariantAnswers]:
     return [
         VariantAnswers(
             name,
             found.tokens(name),
             found.share(name),
             {kind: found.share(name, kind) for kind in found.kinds},
-            found.less(name),
-            found.made_up(name),
+            found.lead_of_full(name),
+            found.invented_answers(name),
             found.unanswered(name),
             found.sessions(name),
         )
@@ -167,7 +167,7 @@ def _shares_table(
     return Table("variants", "", columns(spec), tuple(one.row(file, epoch) for one in several))
 
 
-def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Table]:
+def csv_tables(several: Sequence[tuple[SessionInfo, ProbeResults]]) -> dict[str, Table]:
     """Return the tables for --csv: shares of each variant of each session, and all answers."""
     kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
     made = [_shares_table(_with(kinds, found), kinds, str(info.file), info.epoch) for info, found in several]
@@ -178,7 +178,7 @@ def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Tabl
              probe.source, arm.name, given[number].reply, given[number].mark))
         for info, found in several
         for number, probe in enumerate(found.probes)
-        for arm, given in zip(found.arms, found.given, strict=True)
+        for arm, given in zip(found.arms, found.answers, strict=True)
     )  # fmt: skip
     return {
         "variants": shares.without("sessions"),
@@ -186,7 +186,7 @@ def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Tabl
     }
 
 
-def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[VariantAnswers]:
+def _with(kinds: Sequence[ProbeKind], found: ProbeResults) -> list[VariantAnswers]:
     """Return the results of each variant, with a share for each of these kinds, None for one without questions."""
     return [replace(one, kinds={kind: one.kinds.get(kind) for kind in kinds}) for one in _variants(found)]
 
@@ -195,7 +195,7 @@ def _figures(share: ProbeScore | None) -> tuple[float | None, ...]:
     return (share.right, share.of, share.value, share.low, share.high) if share else (None,) * 5
 
 
-def answers_document(found: Probing) -> dict[str, Any]:
+def answers_document(found: ProbeResults) -> dict[str, Any]:
     """Return the variants with their shares, and each question with every variant's answer, as JSON."""
     return {
         "variants": [one.document() for one in _variants(found)],
@@ -205,7 +205,7 @@ def answers_document(found: Probing) -> dict[str, Any]:
                 "used": probe.used,
                 "answers": {
                     arm.name: only(
-                        found.given[at][number],
+                        found.answers[at][number],
                         "answer=reply",
                         "grade=mark",
                         "correct=right",
@@ -220,7 +220,7 @@ def answers_document(found: Probing) -> dict[str, Any]:
     }
 
 
-def sum_document(found: ProbingTotal) -> dict[str, Any]:
+def sum_document(found: ProbeTotals) -> dict[str, Any]:
     """Return the variants with their shares over all sessions, as JSON."""
     arms = [{**one.document(), "sessions": one.sessions} for one in _totals(found)]
     return {"answer_source": found.several[0].by, "variants": arms}

@@ -248,7 +248,7 @@ def _(result: CompactReport) -> dict[str, Any]:
 
 
 def _receipt(one: Assessment) -> dict[str, Any]:
-    (kept, rules), facts = one.retention.rules_kept, one.retention.whole
+    (kept, rules), facts = one.retention.rule_counts, one.retention.whole
     return {
         "rules": rules,
         "kept_rules": kept,

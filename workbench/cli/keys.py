@@ -19,20 +19,20 @@ KEYS = {
         "new_messages=grown session_ended=replayed watched",
     "analysis.generations.Generations": "kept_share_by_kind=survival kept_share=overall correct_share=right "
         "weighted_share=weighted summary_tokens generations=steps",
-    "analysis.grounding.Grounding": "claims_by_kind=checked unsupported=unfounded",
+    "analysis.grounding.Grounding": "claims_by_kind=checked unsupported",
     "analysis.model_judge.JudgeResult": "facts kept_share=present correct_share=right labelled_pairs=pairs "
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
     "analysis.failures.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
         "trigger_tokens=trigger",
     "analysis.recorded_compactions.RecordedCompaction": "epoch call kind=way manual tokens_before=tokens",
-    "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported=unfounded",
+    "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported",
     "analysis.replay.ReplayedCompaction": "call message round triggers status reason tokens_before=before "
         "tokens_after=after messages_before messages_after requests request_tokens summary_tokens cache "
         "summary_cost cache_cost paid_back_after_calls=pays_off_after paid_back_at_call=pays_off_at calls_after",
     "analysis.replay.MissedCompaction": "call message reason tokens_before=before",
     "analysis.retention.Retention": "head_messages=head all_facts=whole all_facts_by_kind=whole_kinds "
         "head_facts=overall head_facts_by_kind=kinds tail_facts=in_tail facts",
-    "analysis.retention.KeptShare": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
+    "analysis.retention.FactCounts": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
         "kept_share=share correct_share=right weighted_share=weighted",
     "analysis.rework.items.ReworkItem": "kind subject=what message_before=before message_after=after tokens",
     "analysis.rework.items.NextStep": "calls tokens message",
@@ -44,10 +44,10 @@ KEYS = {
     "analysis.sweep.cells.SweepCell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
         "last_tokens=last calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled summaries "
         "cost_million_input_tokens=units usd=dollars kept_share=retention watched error",
-    "analysis.sweep.rows.RuleCount": "kept=files_kept sessions=of",
+    "analysis.sweep.rows.RuleCount": "kept=keeping sessions=of",
     "analysis.sweep.rows.SweepRow": "values=setting sessions=files failed compactions tokens_after=after "
         "peak_tokens=peak "
-        "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=held",
+        "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=rule_counts",
     "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
     "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
     "analysis.why.overflow.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "

@@ -42,8 +42,8 @@ def found_rows(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> l
     unknown value."""
     rows = []
     if found is not None:
-        missing = f"{grouped(len(found.unfounded))} of {counted(found.claims, 'claim')}"
-        examples = _examples([one.text for one in found.unfounded])
+        missing = f"{grouped(len(found.unsupported))} of {counted(found.claims, 'claim')}"
+        examples = _examples([one.text for one in found.unsupported])
         rows.append(("not in the head", missing + (f": {examples}" if examples else "")))
     if lost is not None:
         kinds = Counter(fact.kind for fact in lost)  # ordered by the gravest fact of each kind

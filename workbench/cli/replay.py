@@ -144,6 +144,6 @@ def replay_document(one: Replay) -> dict[str, Any]:
 def _(one: PresetCheck) -> dict[str, Any]:
     """A recorded compaction compared with the agent's preset: the calls at which both compact, and the numbers of
     kept messages; `reason` explains a difference if the file or the agent does."""
-    kept = {"kept_messages": len(one.agent_kept), "preset_kept_messages": len(one.preset_kept)}
+    kept = {"kept_messages": len(one.kept_by_agent), "preset_kept_messages": len(one.kept_by_preset)}
     when = only(one, "epoch", "cause", "call", "preset_call=fires")
     return {**when, **kept, **only(one, "verdict", "difference", "reason")}

@@ -23,12 +23,12 @@ def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> Non
     _, course = on_bench_and_course(replace(chosen, epoch=1))
     found = rework(course)
     if chosen.epoch is not None:
-        newest = found[-1].made.epoch if found else None
+        newest = found[-1].compaction.epoch if found else None
         wanted = newest if chosen.epoch == "last" else chosen.epoch
-        found = tuple(one for one in found if one.made.epoch == wanted)
+        found = tuple(one for one in found if one.compaction.epoch == wanted)
         if not found:
             raise BadInput(f"No recorded compaction ended epoch {chosen.epoch}; leave --epoch out to see all.")
-    table = rework_table((one.made.epoch, item) for one in found for item in one.items)
+    table = rework_table((one.compaction.epoch, item) for one in found for item in one.items)
     if as_csv:
         write_csv({table.key: table}, as_csv)
         return
@@ -43,7 +43,7 @@ def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> Non
 
 
 def _print_rework(one: Rework) -> None:
-    click.secho(f"epoch {one.made.epoch}: {one.made}", bold=True)
+    click.secho(f"epoch {one.compaction.epoch}: {one.compaction}", bold=True)
     cost = f": {grouped(one.tokens)} tokens" if one.items else ""
     write_fields(
         [("again", f"{one}{cost}"), ("new step", _resumed(one)), ("calls", f"{grouped(one.calls)} until the next")]
@@ -57,7 +57,7 @@ def _resumed(one: Rework) -> str:
 
 def rework_document(one: Rework) -> dict[str, Any]:
     return {
-        **plain(one.made),
-        "tokens_before": one.made.tokens or None,
+        **plain(one.compaction),
+        "tokens_before": one.compaction.tokens or None,
         **only(one, "calls", "until_new_step=resumed", "by_kind=kinds", "tokens", "items"),
     }

@@ -187,7 +187,7 @@ def _report(
         _heat_map(plan, rows, found, criterion)
     _failures(cells)
     for number, sentence in enumerate(plan.watched):
-        if not any(row.held[number].of for row in rows):
+        if not any(row.rule_counts[number].of for row in rows):
             click.echo(f"\nNever there: {printable(one_line(sentence, WORDS))}")
     if found:
         click.echo(f"\nBest by {criterion.name} ({criterion.about}): {setting_words(plan.axes, found.setting)}")

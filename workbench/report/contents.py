@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.probes import Probing, looked_up
+from workbench.analysis.probes import ProbeResults, looked_up
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import Bench
@@ -29,7 +29,7 @@ class ReportContents:
     played: tuple[Replay, ...]
     variants: tuple[Assessment, ...]
     recorded: Assessment | None
-    answers: Probing | None
+    answers: ProbeResults | None
     """Answers from text search to questions about each variant; None without questions."""
 
 
@@ -46,7 +46,7 @@ def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportCo
     return ReportContents(bench, course, found, played, variants, their, probing)
 
 
-def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> Probing | None:
+def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> ProbeResults | None:
     """Return the answers from text search in every readable variant; None without questions."""
     asked = questions(bench).probes
     outcomes = [(one.name, one.outcome) for one in variants if not one.is_unreadable]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
-from workbench.analysis.probes import Probing
+from workbench.analysis.probes import ProbeResults
 from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention_report import lacking_table
@@ -181,8 +181,8 @@ def _probes(report: ReportContents) -> tuple[Section, ...]:
     found = report.answers
     if found is None:
         return ()
-    controls = len(found.probes) - len(found.asked)
-    asked = f"{counted(len(found.asked), 'question')} with one exact answer and {counted(controls, 'control')}"
+    controls = len(found.probes) - len(found.scored)
+    asked = f"{counted(len(found.scored), 'question')} with one exact answer and {counted(controls, 'control')}"
     words = (
         f"{asked} without an answer in the session. Answered by text search, no model.",
         "; ".join(_known(found, arm) for arm in range(len(found.arms))) + ".",
@@ -193,14 +193,14 @@ def _probes(report: ReportContents) -> tuple[Section, ...]:
             clean(found.probes[number].question),
             found.probes[number].kind,
             clean(found.probes[number].answer),
-            *("✓" if row[number].right else "✗" for row in found.given),
+            *("✓" if row[number].right else "✗" for row in found.answers),
         )
-        for number in found.asked
+        for number in found.scored
     ]
     return (Section("Questions after the compaction", words, table=_table(heads, rows)),)
 
 
-def _known(found: Probing, arm: int) -> str:
+def _known(found: ProbeResults, arm: int) -> str:
     share = found.share(arm)
     words = interval(share.value, share.low, share.high) if share else "no questions"
     return f"{found.arms[arm].name}: {words}"

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
-from workbench.analysis.probes.results import drawn_mean
+from workbench.analysis.probes.results import bootstrap_mean
 from workbench.analysis.retention import TrackedFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
@@ -111,7 +111,7 @@ def variant_figures(one: Assessment, dollars: float | None, run: str) -> Variant
         one.after.tokens,
         bench.layout.sizes.meter.text_tokens(summaries),
         {(fact.kind, fact.text, fact.index): _fact_credit(fact) for fact in one.retention.facts} if readable else {},
-        (ground.claims - len(ground.unfounded), ground.claims) if ground else None,
+        (ground.claims - len(ground.unsupported), ground.claims) if ground else None,
         tuple(looked_up(exam_of(bench, probes, [("", one.outcome)])).hits(1)) if probes else (),
         tuple(map(_rule_survives, one.watched)),
         dollars,
@@ -182,7 +182,7 @@ def verdicts(sessions: Sequence[SessionResult]) -> tuple[VariantVerdict, ...]:
     count = len(sessions[0].variants) if sessions else 0
     for variant, measure in product(range(1, count), MEASURES):
         several = [pairs for one in sessions if one.counts(variant) and (pairs := one.pairs(measure, variant))]
-        if drawn := drawn_mean([[other - first for first, other in pairs] for pairs in several]):
+        if drawn := bootstrap_mean([[other - first for first, other in pairs] for pairs in several]):
             every = [pair for pairs in several for pair in pairs]
             first, share = (fsum(values) / len(every) for values in zip(*every, strict=True))
             found.append(VariantVerdict(measure, variant, len(several), first, share, *drawn))

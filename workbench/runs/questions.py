@@ -12,15 +12,15 @@ from workbench.analysis.probes import (
     MOST,
     Exam,
     Probe,
-    Probing,
+    ProbeResults,
+    arm_contexts,
     graded,
     probes_of,
     probes_path,
     read_probes,
-    sources_of,
     with_sources,
 )
-from workbench.analysis.probes.exam import as_probe_run, known_answers
+from workbench.analysis.probes.exam import known_answers, without_strategy
 from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import is_unreadable
 from workbench.analysis.watched_rules import RuleVerdict
@@ -101,7 +101,7 @@ def recorded_compaction(bench: Bench) -> Outcome:
 
 
 def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[str, Outcome]], seed: int = 0) -> Exam:
-    return Exam(bench.session, probes, sources_of(bench.context, outcomes), seed)
+    return Exam(bench.session, probes, arm_contexts(bench.context, outcomes), seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,8 @@ def question_costs(
     Raises BadInput for a broken table of models."""
     meter, name = bench.layout.sizes.meter, parse_model(model)
     calls = request_costs_of(driver.drive(exam.asking(known), estimate), meter, name)
-    judging = request_costs_of(driver.drive(exam.judged_at_most(), estimate), meter, name) if calls else ()
-    answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
+    judging = request_costs_of(driver.drive(exam.most_judgements(), estimate), meter, name) if calls else ()
+    answered = len({sheet.request.key for sheet in exam.question_batches} & known.keys())
     costs = ([one.cost for one in calls], [one.at_most for one in calls], [one.at_most for one in judging])
     totals = (together(several, model) for several in costs)
     cost, at_most, judge_cost = (in_batch(one) if batch else one for one in totals)
@@ -172,7 +172,7 @@ def rules_by_variant(bench: Bench, exam: Exam) -> tuple[RuleByVariant, ...]:
     loop."""
     by_variant = [
         [state.after or state.now for state in rule_states(bench, source.outcome)] if source.messages else None
-        for source in exam.sources
+        for source in exam.contexts
     ]
     return tuple(
         RuleByVariant(sentence, tuple(states[at] if states else "gone" for states in by_variant))
@@ -185,7 +185,7 @@ class QuestionRun:
     """Graded answers, and the record for the run history, None if nothing was sent. `failed` gives the reason of
     each failed call. `cut`: the model's window was too small for a variant, and its oldest messages were left out."""
 
-    answers: Probing
+    answers: ProbeResults
     record: RunRecord | None
     failed: tuple[str, ...]
     cut: bool
@@ -203,7 +203,9 @@ async def ask(
     BadInput without a key."""
     live = LiveRun(bench, parse_model(model))
     summarizer = await connect(live, spend_limit, on_event)
-    run = await drive_live(live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=as_probe_run)
+    run = await drive_live(
+        live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=without_strategy
+    )
     return await asyncio.to_thread(grade_run, exam, known, live, run)
 
 
@@ -237,7 +239,7 @@ async def ask_in_batch(
 
 def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> QuestionRun:
     """Grade the answers of a run. Renders the requests: not for an event loop."""
-    record = as_probe_run(live.finished(run, ())) if run.requests else None
+    record = without_strategy(live.finished(run, ())) if run.requests else None
     cut = any(isinstance(event, PromptShortened) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
     return QuestionRun(

@@ -178,9 +178,9 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
 
 def figures(one: Assessment) -> CheckFigures:
     """Return the figures of an assessment."""
-    held, (rules_kept, rules) = one.retention.whole, one.retention.rules_kept
+    held, (rule_counts, rules) = one.retention.whole, one.retention.rule_counts
     dollars = one.summary_cost if one.rates.known else None
-    return CheckFigures(held.share, held.right, rules_kept / rules if rules else None, one.after.tokens, dollars)
+    return CheckFigures(held.share, held.right, rule_counts / rules if rules else None, one.after.tokens, dollars)
 
 
 FAILS_ON = ("lost", "wrong", "stale")
@@ -265,7 +265,7 @@ def _of_each(
             continue
         absent = "" if before in HOLDS else ", and not in the context before the compaction"
         yield Failure("keep" if is_named else "rule_files", f"{verdict}{when}{absent}: “{clip(sentence, QUOTED)}”")
-    kept, rules = held.rules_kept
+    kept, rules = held.rule_counts
     if required.rules is not None and rules and kept / rules < required.rules - _EQUAL:
         needed = f"{required.rules:.1%} required"
         yield Failure("rules", f"{grouped(kept)} of {counted(rules, 'rule')} kept{when}, {needed}")

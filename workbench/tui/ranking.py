@@ -87,12 +87,12 @@ def _share(of: Callable[[RankRow], float | None]) -> Callable[[RankRow], str]:
 
 
 def _rules(one: RankRow) -> float | None:
-    counts = one.retention.rules_kept if one.retention else None
+    counts = one.retention.rule_counts if one.retention else None
     return counts[0] / counts[1] if counts and counts[1] else None
 
 
 def _rules_words(one: RankRow) -> str:
-    counts = one.retention.rules_kept if one.retention else None
+    counts = one.retention.rule_counts if one.retention else None
     return f"{counts[0]}/{counts[1]}" if counts and counts[1] else "–" if counts else ""
 
 
@@ -332,7 +332,7 @@ def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
     failed = [str(each) for each in one.run.failures] if one.run else []
     blocks = [each.block_note for each in one.run.run.answers if isinstance(each, ServerSummary)] if one.run else []
     ground = one.assessment.grounding if one.run else None
-    claims = [f"{each.kind}: {each.text}" for each in ground.unfounded] if ground else []
+    claims = [f"{each.kind}: {each.text}" for each in ground.unsupported] if ground else []
     lines = [Text(fit(f"✘ {one_line(each)}", width).rstrip(), "red") for each in failed]
     lines += [Text(fit(f"the server's block: {one_line(each)}", width).rstrip(), "dim") for each in blocks]
     if ground and claims:

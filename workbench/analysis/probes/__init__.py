@@ -1,11 +1,11 @@
 """Probes: questions with exact answers about a context, answered from the full context, from each compaction of it, and
 without a context."""
 
-from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam, sources_of
+from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam, arm_contexts
 from workbench.analysis.probes.generation import MOST, probes_of
 from workbench.analysis.probes.lookup import with_sources
 from workbench.analysis.probes.probe import Probe, ProbeKind, probes_path, read_probes, write_probes
-from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, Probing, ProbingTotal, graded, looked_up
+from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, ProbeResults, ProbeTotals, graded, looked_up
 
 __all__ = [
     "FULL",
@@ -17,14 +17,14 @@ __all__ = [
     "Probe",
     "ProbeAnswer",
     "ProbeKind",
-    "Probing",
-    "ProbingTotal",
+    "ProbeResults",
+    "ProbeTotals",
     "graded",
     "looked_up",
     "probes_of",
     "probes_path",
     "read_probes",
-    "sources_of",
+    "arm_contexts",
     "with_sources",
     "write_probes",
 ]

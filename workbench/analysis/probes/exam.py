@@ -55,7 +55,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Source:
+class ArmContext:
     """Messages of an arm; `outcome` is the compaction, None for the full context and for no context. `masking` returns
     a message without its secrets, and may be cached."""
 
@@ -70,15 +70,15 @@ class Source:
         return tuple(map(self.masking, self.messages))
 
 
-def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Source, ...]:
-    """Return the sources of the full context, of each outcome under its name, and of no context."""
+def arm_contexts(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[ArmContext, ...]:
+    """Return the contexts of all arms: the full one, that of each outcome under its name, and none."""
     masking = context.shape.masking
-    full = Source(Arm(FULL, context.total.tokens), tuple(context.messages), masking=masking)
+    full = ArmContext(Arm(FULL, context.total.tokens), tuple(context.messages), masking=masking)
     between = (
-        Source(Arm(name, context.outcome_size(outcome).tokens), tuple(outcome.messages), outcome, masking)
+        ArmContext(Arm(name, context.outcome_size(outcome).tokens), tuple(outcome.messages), outcome, masking)
         for name, outcome in outcomes
     )
-    return (full, *between, Source(Arm(NOTHING, 0), ()))
+    return (full, *between, ArmContext(Arm(NOTHING, 0), ()))
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,17 @@ class QuestionBatch:
 
 @dataclass(frozen=True)
 class Exam:
-    """Probes, and the sources of all arms."""
+    """Probes, and the contexts of all arms."""
 
     session: Session
     probes: tuple[Probe, ...]
-    sources: tuple[Source, ...]
+    contexts: tuple[ArmContext, ...]
     seed: int = 0
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """Arms in order."""
-        return tuple(source.arm for source in self.sources)
+        return tuple(one.arm for one in self.contexts)
 
     @cached_property
     def batches(self) -> tuple[tuple[int, ...], ...]:
@@ -127,15 +127,15 @@ class Exam:
         )
 
     @cached_property
-    def sheets(self) -> tuple[QuestionBatch, ...]:
+    def question_batches(self) -> tuple[QuestionBatch, ...]:
         """Every call to the model, arm by arm."""
         return tuple(
             QuestionBatch(number, batch, self._request(source, batch))
-            for number, source in enumerate(self.sources)
+            for number, source in enumerate(self.contexts)
             for batch in self.batches
         )
 
-    def _request(self, source: Source, batch: Sequence[int]) -> SummaryRequest:
+    def _request(self, source: ArmContext, batch: Sequence[int]) -> SummaryRequest:
         prompt = load_prompt("probe.md").text
         questions = "\n".join(f"{place}: {self.probes[number].question}" for place, number in enumerate(batch, 1))
         last = f"{prompt}\n\n{questions}"
@@ -155,14 +155,14 @@ class Exam:
     def replies(self, answers: Mapping[str, Answer]) -> tuple[tuple[str | None, ...], ...]:
         """Return the replies by arm and probe, None if missing; `answers` is keyed by request."""
         found: list[list[str | None]] = [[None] * len(self.probes) for _ in self.arms]
-        for sheet in self.sheets:
+        for sheet in self.question_batches:
             answer = answers.get(sheet.request.key)
             for place, text in _LINE.findall(answer.text) if isinstance(answer, Summary) else ():
                 if 1 <= int(place) <= len(sheet.numbers):
                     found[sheet.arm][sheet.numbers[int(place) - 1]] = text.strip()
         return tuple(map(tuple, found))
 
-    def in_doubt(self, replies: Sequence[Sequence[str | None]]) -> list[tuple[int, str]]:
+    def doubtful_replies(self, replies: Sequence[Sequence[str | None]]) -> list[tuple[int, str]]:
         """Return the prose replies that code cannot judge, each once as (index of the probe, reply), shuffled over all
         arms."""
         doubtful = {
@@ -175,7 +175,7 @@ class Exam:
         random.Random(self.seed).shuffle(found)
         return found
 
-    def judging(self, doubtful: Sequence[tuple[int, str]]) -> tuple[SummaryRequest, ...]:
+    def judge_requests(self, doubtful: Sequence[tuple[int, str]]) -> tuple[SummaryRequest, ...]:
         """Return the requests to the judge."""
         batches = [doubtful[at : at + JUDGEMENTS_PER_CALL] for at in range(0, len(doubtful), JUDGEMENTS_PER_CALL)]
         return tuple(map(self._judgement, batches))
@@ -198,18 +198,20 @@ class Exam:
             max_output_tokens=ANSWER_TOKENS * len(batch),
         )
 
-    def judged_at_most(self) -> Compacting:
+    def most_judgements(self) -> Compacting:
         """Request judgements as if every arm gave long, different prose, for the upper bound of a cost estimate."""
         prose = [number for number, probe in enumerate(self.probes) if probe.prose]
-        longest = [(number, f"{arm} word" * ANSWER_TOKENS) for number in prose for arm in range(len(self.sources))]
+        longest = [(number, f"{arm} word" * ANSWER_TOKENS) for number in prose for arm in range(len(self.contexts))]
         if longest:
-            yield self.judging(longest)
+            yield self.judge_requests(longest)
         return unchanged((), "questions change nothing")
 
-    def found_right(self, doubtful: Sequence[tuple[int, str]], answers: Mapping[str, Answer]) -> set[tuple[int, str]]:
+    def accepted_replies(
+        self, doubtful: Sequence[tuple[int, str]], answers: Mapping[str, Answer]
+    ) -> set[tuple[int, str]]:
         """Return the replies that the judge accepted, as in `doubtful`."""
         right = set()
-        for at, request in enumerate(self.judging(doubtful)):
+        for at, request in enumerate(self.judge_requests(doubtful)):
             answer = answers.get(request.key)
             for place, verdict in _VERDICT.findall(answer.text) if isinstance(answer, Summary) else ():
                 index = at * JUDGEMENTS_PER_CALL + int(place) - 1
@@ -221,12 +223,14 @@ class Exam:
         """Request every answer and judgement that `known` does not have. Compacts nothing."""
         answers = dict(known)
         # Arms with the same content are asked once.
-        missing = {sheet.request.key: sheet.request for sheet in self.sheets if sheet.request.key not in answers}
+        missing = {
+            sheet.request.key: sheet.request for sheet in self.question_batches if sheet.request.key not in answers
+        }
         if missing:
             given = yield tuple(missing.values())
             answers.update(zip(missing, given or (), strict=True))
-        doubtful = self.in_doubt(self.replies(answers))
-        judging = tuple(request for request in self.judging(doubtful) if request.key not in answers)
+        doubtful = self.doubtful_replies(self.replies(answers))
+        judging = tuple(request for request in self.judge_requests(doubtful) if request.key not in answers)
         if judging:
             yield judging
         return unchanged((), "questions change nothing")
@@ -256,6 +260,6 @@ def known_answers(session: str, model: str) -> dict[str, Answer]:
     return found
 
 
-def as_probe_run(record: RunRecord) -> RunRecord:
+def without_strategy(record: RunRecord) -> RunRecord:
     """Return the record of a run that asked probes, without a strategy of its own."""
     return record.model_copy(update={"strategy": STRATEGY, "preset": "", "policy": {}})

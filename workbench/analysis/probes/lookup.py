@@ -34,7 +34,7 @@ class Lookup:
     def __init__(self, messages: Sequence[Message]) -> None:
         self._by_id = {message.id: message for message in messages}
         self._lines: list[str] = []
-        self._of: list[str] = []
+        self._message_ids: list[str] = []
         self._places: dict[str, list[int]] = {}
         for message in messages:
             for text in texts_of(message):
@@ -42,7 +42,7 @@ class Lookup:
                     for word in words:
                         self._places.setdefault(word, []).append(len(self._lines))
                     self._lines.append(line)
-                    self._of.append(message.id)
+                    self._message_ids.append(message.id)
         self._texts = [text for message in messages for text in texts_of(message)]
         self._searched_text: SearchedText | None = None
 
@@ -67,7 +67,7 @@ class Lookup:
             places: Iterable[int] = self._near(probe, words_of(probe.says or probe.answer))
         else:
             places = self._answer_lines(probe, self._near(probe, words_of(probe.about)))
-        return next((self._of[place] for place in places), "")
+        return next((self._message_ids[place] for place in places), "")
 
     def _answer_lines(self, probe: Probe, near: Sequence[int]) -> Iterator[int]:
         for place in near:

@@ -27,12 +27,12 @@ LOOKED_UP = "text search, no model"
 
 class ProbeAnswer(Struct, frozen=True):
     """Answer of an arm to one question: the reply, None if missing, and its mark. `line` is the line of the arm with
-    the right answer, or the nearest one, "" for none; `told`: it states the right answer."""
+    the right answer, or the nearest one, "" for none; `is_stated`: it states the right answer."""
 
     reply: str | None
     mark: Mark
     line: str = ""
-    told: bool = False
+    is_stated: bool = False
 
     @property
     def right(self) -> bool:
@@ -55,16 +55,16 @@ class ProbeScore(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Probing:
-    """Answers of every arm to every probe: `given[arm][probe]`. `by` is the name of the model, or `LOOKED_UP`."""
+class ProbeResults:
+    """Answers of every arm to every probe: `answers[arm][probe]`. `by` is the name of the model, or `LOOKED_UP`."""
 
     probes: tuple[Probe, ...]
     arms: tuple[Arm, ...]
-    given: tuple[tuple[ProbeAnswer, ...], ...]
+    answers: tuple[tuple[ProbeAnswer, ...], ...]
     by: str
 
     @cached_property
-    def asked(self) -> tuple[int, ...]:
+    def scored(self) -> tuple[int, ...]:
         """Indexes of the probes except the controls."""
         return tuple(number for number, probe in enumerate(self.probes) if probe.kind != "control")
 
@@ -72,15 +72,15 @@ class Probing:
         """Return the score of an arm for one kind, or for all kinds except controls; None without an answer."""
         return share_of(self.hits(arm, kind))
 
-    def made_up(self, arm: int) -> tuple[int, int]:
+    def invented_answers(self, arm: int) -> tuple[int, int]:
         """Return the number of controls that an arm answered as if it knew, and of all that it answered."""
-        answers = [self.given[arm][n] for n, probe in enumerate(self.probes) if probe.kind == "control"]
+        answers = [self.answers[arm][n] for n, probe in enumerate(self.probes) if probe.kind == "control"]
         answered = [one for one in answers if one.mark != "unanswered"]
         return sum(not one.right for one in answered), len(answered)
 
     def unanswered(self, arm: int) -> int:
         """Return the number of missing answers of an arm."""
-        return sum(one.mark == "unanswered" for one in self.given[arm])
+        return sum(one.mark == "unanswered" for one in self.answers[arm])
 
     def lead(self, arm: int, other: int) -> tuple[float, float, float] | None:
         """Return (lead, lower, upper): how much more `arm` knows than `other` on the questions that both answered, -1
@@ -90,20 +90,20 @@ class Probing:
     def hits(self, arm: int, kind: ProbeKind | None = None) -> list[bool | None]:
         """Return True for each right answer, False for each wrong one and None for each missing one; for one kind, or
         for all kinds except controls."""
-        row = [self.given[arm][number] for number in self.asked if kind in (None, self.probes[number].kind)]
-        return [None if given.mark == "unanswered" else given.right for given in row]
+        row = [self.answers[arm][number] for number in self.scored if kind in (None, self.probes[number].kind)]
+        return [None if one.mark == "unanswered" else one.right for one in row]
 
     @property
     def kinds(self) -> tuple[ProbeKind, ...]:
         """Kinds of the questions, controls aside."""
-        there = {self.probes[number].kind for number in self.asked}
+        there = {self.probes[number].kind for number in self.scored}
         return tuple(kind for kind in KINDS if kind in there)
 
 
-def looked_up(exam: Exam) -> Probing:
+def looked_up(exam: Exam) -> ProbeResults:
     """Return the answers that code finds in the arms, without a model. Linear in the messages."""
     rows = []
-    for source in exam.sources:
+    for source in exam.contexts:
         lookup = Lookup(source.masked)
         found = [(probe, *lookup.answer(probe)) for probe in exam.probes]
         marks = [mark_reply(probe, reply) for probe, reply, _ in found]
@@ -113,15 +113,15 @@ def looked_up(exam: Exam) -> Probing:
                 for (_, reply, line), mark in zip(found, marks, strict=True)
             )
         )
-    return Probing(exam.probes, exam.arms, tuple(rows), LOOKED_UP)
+    return ProbeResults(exam.probes, exam.arms, tuple(rows), LOOKED_UP)
 
 
-def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
+def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> ProbeResults:
     """Grade a model's answers with a judge's verdicts; `answers` is keyed by request."""
     replies = exam.replies(answers)
-    right = exam.found_right(exam.in_doubt(replies), answers)
+    right = exam.accepted_replies(exam.doubtful_replies(replies), answers)
     rows = []
-    for source, row in zip(exam.sources, replies, strict=True):
+    for source, row in zip(exam.contexts, replies, strict=True):
         lookup = Lookup(source.masked if source.outcome else ())
         given = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
@@ -129,7 +129,7 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
             there, line = lookup.answer(probe)
             given.append(ProbeAnswer(reply, mark, line, _is_stated(line, mark_reply(probe, there))))
         rows.append(tuple(given))
-    return Probing(exam.probes, exam.arms, tuple(rows), by)
+    return ProbeResults(exam.probes, exam.arms, tuple(rows), by)
 
 
 def _is_stated(line: str, looked_up: Mark) -> bool:
@@ -143,7 +143,7 @@ Hits = Sequence[bool | None]
 def share_of(*sessions: Hits) -> ProbeScore | None:
     """Return the score over sessions, with a bootstrap interval from fixed draws; None without an answer."""
     known = [[float(hit) for hit in hits if hit is not None] for hits in sessions]
-    found = drawn_mean(known)
+    found = bootstrap_mean(known)
     if found is None:
         return None
     return ProbeScore(sum(hit is True for hits in sessions for hit in hits), sum(map(len, known)), *found[1:])
@@ -151,7 +151,7 @@ def share_of(*sessions: Hits) -> ProbeScore | None:
 
 def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
     """Return the mean difference of answers to the same questions, with its interval by drawing pairs."""
-    return drawn_mean(
+    return bootstrap_mean(
         [
             [float(a) - float(b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
             for one, other in sessions
@@ -159,7 +159,7 @@ def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
     )
 
 
-def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
+def bootstrap_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
     """Return the mean of all values with its 95 % interval, by `DRAWS` draws with replacement of sessions, and of
     values within each. None without a value."""
     there = [values for values in sessions if values]
@@ -180,11 +180,11 @@ def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float
 
 
 @dataclass(frozen=True)
-class ProbingTotal:
+class ProbeTotals:
     """Arms of the same name over several sessions. Intervals draw sessions first, then questions of each, because
     questions of one session are not independent. An arm is measured on the sessions that have it."""
 
-    several: tuple[Probing, ...]
+    several: tuple[ProbeResults, ...]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -210,23 +210,23 @@ class ProbingTotal:
         """Return the score of an arm over its sessions."""
         return share_of(*(one.hits(arm, kind) for one, arm in self._with(name)))
 
-    def made_up(self, name: str) -> tuple[int, int]:
+    def invented_answers(self, name: str) -> tuple[int, int]:
         """Return the number of controls answered as if known, and of all."""
-        counts = [one.made_up(arm) for one, arm in self._with(name)]
+        counts = [one.invented_answers(arm) for one, arm in self._with(name)]
         return sum(invented for invented, _ in counts), sum(controls for _, controls in counts)
 
     def unanswered(self, name: str) -> int:
         """Return the number of missing answers of an arm."""
         return sum(one.unanswered(arm) for one, arm in self._with(name))
 
-    def less(self, name: str) -> tuple[float, float, float] | None:
+    def lead_of_full(self, name: str) -> tuple[float, float, float] | None:
         """Return the lead of the full context over an arm of the same session, -1 to 1, with the interval of paired
         draws."""
         return lead_of(*((one.hits(0), one.hits(arm)) for one, arm in self._with(name)))
 
-    def _with(self, name: str) -> Sequence[tuple[Probing, int]]:
+    def _with(self, name: str) -> Sequence[tuple[ProbeResults, int]]:
         return [(one, at) for one in self.several if (at := _place(one, name)) is not None]
 
 
-def _place(one: Probing, name: str) -> int | None:
+def _place(one: ProbeResults, name: str) -> int | None:
     return next((at for at, arm in enumerate(one.arms) if arm.name == name), None)

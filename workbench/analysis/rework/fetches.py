@@ -90,19 +90,19 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
     named: dict[str, set[str]] = {}
     questions: dict[tuple[FetchKind, str], _ShownResult] = {}
     changed: list[tuple[int, str]] = []
-    stirred = -1
+    last_change = -1
     for called, paths in calls:
         touched = [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind in CHANGES]
         if touched and called.ok is not False:
             changed += [(called.index, _name(path)) for path in touched]
             for path in touched:
-                _forget(files, named, path)
+                _remove_file(files, named, path)
         if _starts_agent(called.call.name):
             task = json_text(called.call.input)
             for path in [seen for seen in files if seen.rpartition("/")[2] in task]:
                 del files[path]
-        stirs = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
-        changed_before, stirred = stirred, called.index if stirs else stirred
+        may_change = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
+        changed_before, last_change = last_change, called.index if may_change else last_change
         if called.result is None or called.refused or touched or _waits(called):
             continue
         now = _ShownResult(called)
@@ -120,7 +120,7 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
             for path in paths:
                 files.setdefault(path, []).append(now)
                 named.setdefault(_name(path), set()).add(path)
-        elif not paths and (key := _question(called, cwd)) is not None:
+        elif not paths and (key := _fetch_key(called, cwd)) is not None:
             kind, words = key
             earlier = questions.get(key)
             questions[key] = now
@@ -140,7 +140,7 @@ def _starts_agent(tool: str) -> bool:
     return _SENDS.search(tool_name(tool)) is not None
 
 
-def _forget(files: dict[str, list[_ShownResult]], named: Mapping[str, set[str]], changed: str) -> None:
+def _remove_file(files: dict[str, list[_ShownResult]], named: Mapping[str, set[str]], changed: str) -> None:
     """Remove a changed file from `files` under any of its paths; `named` has the known paths by file name."""
     for path in _same_file_paths(named, changed):
         files.pop(path, None)
@@ -205,12 +205,12 @@ def _earlier_call(
     return best.called, epoch
 
 
-def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
+def _fetch_key(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
     """Return kind and text of a command or search; None for other calls. A search without a folder equals one in the
     session's folder."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
-        return _shell_question("\n".join(lines))
+        return _shell_fetch_key("\n".join(lines))
     name, given = tool_name(called.call.name), called.call.input
     if called.actions or not _SEARCHES.search(name):
         return None
@@ -222,7 +222,7 @@ def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
 
 
 @session_cache(4_096)
-def _shell_question(lines: str) -> tuple[FetchKind, str]:
+def _shell_fetch_key(lines: str) -> tuple[FetchKind, str]:
     """Return kind ("search" or "command") and text of command lines, without filters that only limit the output."""
     line = _INTO.sub("", " ".join(lines.split()))
     if cut := _CUT_OUT.search(line, max(0, len(line) - _TAIL)):

@@ -90,7 +90,7 @@ class Rework:
     the next compaction. An item belongs to the compaction that removed the repeated content, however much later it
     occurs."""
 
-    made: RecordedCompaction
+    compaction: RecordedCompaction
     calls: int
     resumed: NextStep
     items: tuple[ReworkItem, ...]
@@ -107,10 +107,10 @@ class Rework:
         return sum(item.tokens for item in self.items)
 
     def __str__(self) -> str:
-        return _counts(self.items)
+        return _count_words(self.items)
 
 
-def _counts(items: Sequence[ReworkItem]) -> str:
+def _count_words(items: Sequence[ReworkItem]) -> str:
     count = Counter(item.kind for item in items)
     counts = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
     return ", ".join(counts) or "no rework"
@@ -123,7 +123,7 @@ def rework_report(several: Sequence[Rework]) -> str:
     intro = f"After {counted(len(several), 'recorded compaction')}"
     cost = f", {grouped(sum(item.tokens for item in items))} tokens of rework" if items else ""
     up_to = "up to " if len(several) > 1 else ""
-    return f"{intro}: {_counts(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
+    return f"{intro}: {_count_words(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
 
 
 def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework, ...]:
@@ -146,12 +146,12 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
     indexes = [called.index for called in calls]
     return tuple(
         Rework(
-            made,
+            recorded,
             bisect_left(indexes, span.stop) - bisect_left(indexes, span.start),
             step,
             tuple(items.get(epoch, ())),
         )
-        for made, epoch, span, step in zip(
+        for recorded, epoch, span, step in zip(
             recorded_compactions(course), epochs, spans, next_steps(course, shown, spans, again), strict=True
         )
     )
@@ -179,7 +179,7 @@ def _items(
         return ReworkItem(kind, what, messages[before].id, messages[after].id, cost)
 
     for one in fetched:
-        cost = _share(course, one.after)
+        cost = _result_tokens(course, one.after)
         yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
     for two in repeated_edits(calls, removed, cwd, words):
         cost = course.sizes.tokens[two.after.index]
@@ -189,7 +189,7 @@ def _items(
         yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
 
 
-def _share(course: Course, called: ToolCall) -> int:
+def _result_tokens(course: Course, called: ToolCall) -> int:
     """Return the tokens of a call's result: its part of its message."""
     if called.result is None or called.result_index is None:
         return 0
@@ -232,16 +232,16 @@ def _first_step(
     for index in range(first, stop):
         if messages[index].role != "assistant":
             continue
-        made = at.get(index, ())
-        new = any((index, one.call.id) not in again and _is_new(one, paths, seen) for one, paths in made)
+        calls = at.get(index, ())
+        new = any((index, one.call.id) not in again and _is_new(one, paths, seen) for one, paths in calls)
         ends = (
-            not made
+            not calls
             and messages[index].text.strip()
             and (index + 1 == len(messages) or messages[index + 1].starts_round)
         )
         if new or ends:
             return NextStep(count, messages[index].id, course, range(first, index))
-        count += len(made)
+        count += len(calls)
     return NextStep(count, "", course, range(first, stop))
 
 

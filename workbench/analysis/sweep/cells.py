@@ -175,10 +175,12 @@ def spread(
     `workbench.base.spread`."""
     if work:
         jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
-        yield from over.run_parallel(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
+        yield from over.run_parallel(
+            partial(_run_piece, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy
+        )
 
 
-def _swept(plan: SweepPlan, scale_of: ScaleOf, piece: Work) -> tuple[SweepCell, ...]:
+def _run_piece(plan: SweepPlan, scale_of: ScaleOf, piece: Work) -> tuple[SweepCell, ...]:
     file, settings = piece
     return sweep_file(file, plan, settings, scale_of)
 

@@ -34,13 +34,13 @@ CRITERIA = (
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """Number of files that keep a watched rule to the end (`files_kept`), `of` the files that ever had it."""
+    """Number of files that keep a watched rule to the end (`keeping`), `of` the files that ever had it."""
 
-    files_kept: int
+    keeping: int
     of: int
 
     def __str__(self) -> str:
-        return f"{self.files_kept} of {self.of}" if self.of else "–"
+        return f"{self.keeping} of {self.of}" if self.of else "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class SweepRow:
     cost: float
     dollars: bool
     retention: float | None
-    held: tuple[RuleCount, ...] = ()
+    rule_counts: tuple[RuleCount, ...] = ()
     """Count for each watched rule."""
 
     @property
     def watched(self) -> float | None:
         """Share of watched rules still kept; None if no session had one."""
-        of = sum(one.of for one in self.held)
-        return sum(one.files_kept for one in self.held) / of if of else None
+        of = sum(one.of for one in self.rule_counts)
+        return sum(one.keeping for one in self.rule_counts) / of if of else None
 
     def figure(self, criterion: str) -> float | None:
         """Return the value of a criterion."""
@@ -145,4 +145,4 @@ def values_table(plan: SweepPlan, rows: Sequence[SweepRow], best: SweepRow | Non
 def _table_row(one: SweepRow, *, is_best: bool, retained: bool) -> Row:
     kept = (one.retention,) if retained else ()
     figures = (one.compactions, one.after, one.peak, one.over, one.rebilled, one.cost)
-    return Row((*one.setting, *figures, *kept, *map(str, one.held), one.failed or None, is_best or None))
+    return Row((*one.setting, *figures, *kept, *map(str, one.rule_counts), one.failed or None, is_best or None))

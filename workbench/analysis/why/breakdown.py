@@ -85,7 +85,7 @@ def largest(context: Context, count: int = 10) -> tuple[Large, ...]:
     tokens = context.layout.sizes.tokens
     order = sorted(range(len(context)), key=lambda index: (-tokens[index], index))[:count]
     return tuple(
-        Large(m.id, index + 1, m.role, _what(context, index), tokens[index])
+        Large(m.id, index + 1, m.role, _description(context, index), tokens[index])
         for index in order
         for m in (context.messages[index],)
     )
@@ -122,7 +122,7 @@ def _shares(context: Context, found: Iterable[tuple[str, ToolCall, int]]) -> tup
     return tuple(sorted(shares, key=lambda share: (-share.tokens, share.name)))
 
 
-def _what(context: Context, index: int) -> str:
+def _description(context: Context, index: int) -> str:
     """`result of Read, Bash`, `call of Write`, `text`, `summary`."""
     message = context.messages[index]
     if message.kind != "normal":
@@ -222,11 +222,11 @@ def verdict(context: Context, limit: OverflowLimit | None, causes: Sequence[Size
     if not whole:
         return "This context is empty."
     named = "; ".join(one.words for one in causes)
-    why = f"Largest {plural(len(causes), 'cause')}: {named}" if named else _evenly(context)
-    return f"{_state(whole, limit)}. {why}."
+    why = f"Largest {plural(len(causes), 'cause')}: {named}" if named else _growth_words(context)
+    return f"{_size_words(whole, limit)}. {why}."
 
 
-def _state(whole: int, limit: OverflowLimit | None) -> str:
+def _size_words(whole: int, limit: OverflowLimit | None) -> str:
     if limit is None:
         return f"{short(whole)} tokens, window unknown"
     if limit.context is not None:
@@ -235,7 +235,7 @@ def _state(whole: int, limit: OverflowLimit | None) -> str:
     return f"Over the window: {share}" if whole >= limit.tokens else f"{percent(whole / limit.tokens)} full: {share}"
 
 
-def _evenly(context: Context) -> str:
+def _growth_words(context: Context) -> str:
     rounds = by_round(context)
     if not rounds:
         return "No single cause"

@@ -239,25 +239,25 @@ def fix_for(found: Diagnosis, one: Finding, here: Container[str]) -> FindingFix 
     waste, kind = found.waste, one.kind
     match kind:
         case "clear":
-            return _remedy(found, kind)
+            return _preset_fix(found, kind)
         case "reread" | "rereads":
             of = set(one.messages)
             older = [read.message for each in waste.rereads for read in each.repeated if read.message in of]
-            return _edit("drop", "drop the older reads", older, here)
+            return _message_fix("drop", "drop the older reads", older, here)
         case "unused":
-            return _edit("drop", "drop them", [spot.message for spot in waste.unused], here)
+            return _message_fix("drop", "drop them", [spot.message for spot in waste.unused], here)
         case "base64" | "logs":
             spots = waste.base64 if kind == "base64" else waste.logs
-            return _edit("shorten", "shorten them", [spot.message for spot in spots], here)
+            return _message_fix("shorten", "shorten them", [spot.message for spot in spots], here)
         case "message":
-            return _edit("shorten", "shorten it", one.messages, here)
+            return _message_fix("shorten", "shorten it", one.messages, here)
         case "rework":
             before = [item.before for each in found.rework for item in each.items]
-            return _edit("pin", "pin the facts that were needed again", before, here)
+            return _message_fix("pin", "pin the facts that were needed again", before, here)
     return None
 
 
-def _remedy(found: Diagnosis, kind: str) -> PresetFix | None:
+def _preset_fix(found: Diagnosis, kind: str) -> PresetFix | None:
     bound = found.limit.tokens if found.limit else None
     for chosen, remedy in remedies(bound) if bound is not None else ():
         if remedy.kind == kind:
@@ -266,7 +266,7 @@ def _remedy(found: Diagnosis, kind: str) -> PresetFix | None:
     return None
 
 
-def _edit(
+def _message_fix(
     does: Literal["pin", "drop", "shorten"], words: str, messages: Sequence[str], here: Container[str]
 ) -> MessageFix | None:
     reached = tuple(dict.fromkeys(id for id in messages if id in here))

@@ -89,20 +89,20 @@ def findings(
     """Return the findings, largest figure first. The comparison with the chosen strategy is no cause and comes last."""
     bound = limit.tokens if limit else None
     least = int(context.total.tokens * NOTED)
-    found = [*_rereads(course, waste, bound, least), *_remedies(context, course, bound, least)]
+    found = [*_reread_findings(course, waste, bound, least), *_remedy_findings(context, course, bound, least)]
     rules = (
         ("unused", waste.unused, "tool result", "never referred to later", f"dropping each after {ANSWERS} answers"),
         ("base64", waste.base64, "message", "with encoded files (base64)", "removing the base64"),
         ("logs", waste.logs, "result", "full of log lines", f"dropping each after {ANSWERS} answers"),
     )
     for kind, spots, thing, what, instead in rules:
-        found += _spots(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
-    found += _cut(waste, least)
+        found += _spot_findings(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
+    found += _truncation_findings(waste, least)
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
-    found += _causes(causes)
-    invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unfounded]
-    compared = _strategy(played, triggers, course)
+    found += _cause_findings(causes)
+    invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unsupported]
+    compared = _preset_finding(played, triggers, course)
     return (*sorted((*_usage_gaps(gaps), *found), key=lambda one: -one.tokens), *invented, compared)
 
 
@@ -121,7 +121,7 @@ def _with_delay(text: str, after: Delay | None) -> str:
     return f"{text} {after}." if after else f"{text.partition(';')[0]}."
 
 
-def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> list[Finding]:
+def _reread_findings(course: Course, waste: Waste, bound: int | None, least: int) -> list[Finding]:
     found = []
     for one in [each for each in waste.rereads if each.tokens >= least][:NAMED]:
         repeated = one.repeated
@@ -156,7 +156,7 @@ def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
     }
 
 
-def _remedies(context: Context, course: Course, bound: int | None, least: int) -> list[Finding]:
+def _remedy_findings(context: Context, course: Course, bound: int | None, least: int) -> list[Finding]:
     """Return the savings of strategies without a model, by replay."""
     found: list[Finding] = []
     if bound is None:
@@ -173,7 +173,7 @@ def _remedies(context: Context, course: Course, bound: int | None, least: int) -
     return found
 
 
-def _spots(
+def _spot_findings(
     course: Course, bound: int | None, least: int, kind: str, spots: Sequence[Spot], what: str, instead: str
 ) -> list[Finding]:
     tokens = sum(spot.tokens for spot in spots)
@@ -197,7 +197,7 @@ def _after_answers(course: Course, index: int) -> int:
     return course.answers[at] + 1 if at < len(course.answers) else len(course.messages) + 1
 
 
-def _cut(waste: Waste, least: int) -> list[Finding]:
+def _truncation_findings(waste: Waste, least: int) -> list[Finding]:
     tokens = sum(spot.tokens for spot in waste.cut)
     silent = [spot for spot in waste.cut if spot.note.startswith("cut silently")]
     if not waste.cut or (tokens < least and not silent):
@@ -230,7 +230,7 @@ def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCa
     return Finding("overhead", f"{text}: {percent(tokens / whole)} of {of}; compaction cannot free it.", tokens)
 
 
-def _causes(causes: Sequence[SizeCause]) -> list[Finding]:
+def _cause_findings(causes: Sequence[SizeCause]) -> list[Finding]:
     """Return the verdict's causes except the overhead, which `_overhead` reports."""
     return [
         Finding(one.kind, f"{one.words[:1].upper()}{one.words[1:]}.", one.tokens, one.messages)
@@ -255,7 +255,7 @@ def _own_preset_report(preset: Preset, course: Course) -> str:
     return preset_report(preset, own[1]) if own else ""
 
 
-def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
+def _preset_finding(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
     """Return the compactions of the chosen strategy, by replay, and those that the agent recorded. `triggers` are read
     at the end of the context, because a replay covers no trigger that fires after the last call."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""

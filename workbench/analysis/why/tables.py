@@ -23,11 +23,11 @@ KEYS = ("layers", "tools", "files", "rounds", "largest", "rereads", "unused", "o
 
 def tables(found: Diagnosis) -> dict[str, Table]:
     """Return every table by key, `KEYS` in order. The note of an empty table says that there is nothing."""
-    made = (*_fillers(found), *_waste(found), _rework(found), _cache(found.rewrites))
+    made = (*_breakdown_tables(found), *_waste_tables(found), _rework(found), _cache(found.rewrites))
     return dict(zip(KEYS, made, strict=True))
 
 
-def _fillers(found: Diagnosis) -> Iterable[Table]:
+def _breakdown_tables(found: Diagnosis) -> Iterable[Table]:
     layers = ((one.tokens, (one.basis.name.lower(), one.name), None) for one in found.layers)
     yield _shares(found, "layers", "By layer", "counted layer", layers)
     yield _calls(found, "tools", "By tool", found.tools, "No tool was called in this epoch.")
@@ -40,7 +40,7 @@ def _fillers(found: Diagnosis) -> Iterable[Table]:
     yield _shares(found, "largest", "Largest messages", "number:count:message description:text:what", messages)
 
 
-def _waste(found: Diagnosis) -> Iterable[Table]:
+def _waste_tables(found: Diagnosis) -> Iterable[Table]:
     waste = found.waste
     rereads = (
         (one.tokens, (len(one.reads), sum(read.tokens for read in one.repeated), one.path), one.reads[0].message)
@@ -90,7 +90,7 @@ def _rework(found: Diagnosis) -> Table:
         note = f"No rework after {them} from this epoch on."
     else:
         note = "Work repeated after the recorded compaction that ended the epoch."
-    return rework_table(((one.made.epoch, item) for one in found.rework for item in one.items), note)
+    return rework_table(((one.compaction.epoch, item) for one in found.rework for item in one.items), note)
 
 
 def rework_table(items: Iterable[tuple[int, ReworkItem]], note: str = "") -> Table:

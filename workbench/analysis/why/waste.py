@@ -122,11 +122,11 @@ def rereads(context: Context) -> tuple[Reread, ...]:
         paths = {action.target for action in one.actions if action.kind == "viewed"}
         if len(paths) == 1 and one.result is not None and one.ok is not False:
             views.setdefault(paths.pop(), []).append(one)
-    found = [Reread(path, tuple(_reads(context, ones))) for path, ones in views.items() if len(ones) > 1]
+    found = [Reread(path, tuple(_file_views(context, ones))) for path, ones in views.items() if len(ones) > 1]
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.path)))
 
 
-def _reads(context: Context, ones: list[ToolCall]) -> Iterator[FileView]:
+def _file_views(context: Context, ones: list[ToolCall]) -> Iterator[FileView]:
     for number, one in enumerate(ones):
         if one.result is None or one.result_index is None:
             continue
@@ -178,13 +178,13 @@ def base64_spots(context: Context) -> tuple[Spot, ...]:
     found = []
     for index, message in enumerate(context.messages):
         texts = (text for text in visible_parts(message) if isinstance(text, str) and len(text) >= 256)
-        chars = sum(len(run) for text in texts for run in _runs(text))
+        chars = sum(len(run) for text in texts for run in _base64_runs(text))
         if chars:
             found.append(_spot(context, index, chars, f"{chars} characters of base64"))
     return tuple(found)
 
 
-def _runs(text: str) -> Iterator[str]:
+def _base64_runs(text: str) -> Iterator[str]:
     for run in _BASE64.findall(text):
         sample = run[:200]
         mixed = any(map(str.isdigit, sample)) and any(map(str.islower, sample)) and any(map(str.isupper, sample))
@@ -206,7 +206,7 @@ def log_spots(context: Context) -> tuple[Spot, ...]:
     return tuple(found)
 
 
-def _marker(text: str) -> re.Match[str] | None:
+def _truncation_notice(text: str) -> re.Match[str] | None:
     """Return the notice in a result that it was cut, None without one."""
     low = text.lower()
     if not any(word in low for word in _CUT_WORDS):
@@ -225,7 +225,7 @@ def cut_spots(context: Context) -> tuple[Spot, ...]:
             continue
         text = one.result.text
         longest.setdefault(one.call.name, []).append((len(text), one.result_index, one.result))
-        if marker := _marker(text):
+        if marker := _truncation_notice(text):
             id, tokens = context.messages[one.result_index].id, block_tokens(context, one.result_index, one.result)
             found[one.result_index] = Spot(id, one.result_index, tokens, f"it says: {' '.join(marker[0].split())}")
     for name, ones in longest.items():

@@ -110,7 +110,7 @@ def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[TrackedFact]]
     lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'claims':>7}{'unsupported':>12}{'lost':>6}"]
     for name, text, tokens, found, facts in rows:
         lost = f"{figure(len(facts)):>6}"
-        claims = f"{figure(found.claims):>7}{figure(len(found.unfounded)):>12}"
+        claims = f"{figure(found.claims):>7}{figure(len(found.unsupported)):>12}"
         lines.append(f"{name:<7}{figure(len(text)):>10}{'~' + figure(tokens):>8}{claims}{lost}")
     note = "claims: paths, commands, identifiers, numbers, quotations; unsupported: claims that are in no message"
     return [
@@ -128,8 +128,8 @@ def _losses(whose: str, found: Grounding, lost: Sequence[TrackedFact]) -> Parts:
         parts.append(TextPart(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
     if len(lost) > LISTED:
         parts.append(TextPart(f"… and {figure(len(lost) - LISTED)} more", "dim"))
-    if found.unfounded:
-        several = ", ".join(one.text for one in found.unfounded[:LISTED])
+    if found.unsupported:
+        several = ", ".join(one.text for one in found.unsupported[:LISTED])
         parts.append(TextPart(f"? unsupported: {several}"[:2_000], "dim"))
     return parts
 

@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from workbench.analysis.probes import Exam, Probing, looked_up, probes_path, write_probes
+from workbench.analysis.probes import Exam, ProbeResults, looked_up, probes_path, write_probes
 from workbench.analysis.probes.probe import BLANK
 from workbench.analysis.probes.results import GLYPHS, LOOKED_UP, ProbeAnswer
 from workbench.analysis.watched_rules import best_place
@@ -64,13 +64,13 @@ class AnswerGrid:
     """Answers of every arm, and the number of the arm that is the bench's own outcome."""
 
     questions: Questions
-    probing: Probing
+    probing: ProbeResults
     watched: tuple[RuleByVariant, ...]
     ours: int
 
     def rows(self, failed: bool) -> tuple[RuleByVariant | int, ...]:
         """Watched sentences, then questions by number: all, or those that our arm fails."""
-        right = [reply.right for reply in self.probing.given[self.ours]]
+        right = [reply.right for reply in self.probing.answers[self.ours]]
         lost = [one for one in self.watched if STYLES[one.verdicts[self.ours]] == "bad"]
         if failed:
             return (*lost, *(number for number, good in enumerate(right) if not good))
@@ -158,7 +158,7 @@ writes the questions to a file next to the session, where you can change them; E
         self.found = AnswerGrid(question_set, probing, watched, ours)
         self.draw()
 
-    async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
+    async def _live(self, bench: Bench, exam: Exam, model: str) -> ProbeResults:
         known = await asyncio.to_thread(saved_answers, bench, model)
         quote = await asyncio.to_thread(question_costs, bench, exam, model, known)
         purse = spend_limit_of(self.app)
@@ -282,14 +282,14 @@ def _exam(bench: Bench, question_set: Questions) -> tuple[Exam, int]:
     return exam_of(bench, question_set.probes, outcomes), len(outcomes)
 
 
-def source_of(found: Probing, row: RuleByVariant | int, bench: Bench) -> int | None:
+def source_of(found: ProbeResults, row: RuleByVariant | int, bench: Bench) -> int | None:
     """Index of the message that states a watched sentence, or that a question is from; None if there is none."""
     if isinstance(row, RuleByVariant):
         return best_place(row.sentence, bench.context.shape)
     return bench.context.shape.index_of.get(found.probes[row].source)
 
 
-def row_line(found: Probing, row: RuleByVariant | int) -> Text:
+def row_line(found: ProbeResults, row: RuleByVariant | int) -> Text:
     """Row of the list: a watched sentence or a question, with a glyph for each arm."""
     if isinstance(row, RuleByVariant):
         signs = [(f"{SIGNS[verdict]} ", COLOURS[STYLES[verdict]]) for verdict in row.verdicts]
@@ -297,7 +297,7 @@ def row_line(found: Probing, row: RuleByVariant | int) -> Text:
     return line(found, row)
 
 
-def line(found: Probing, number: int) -> Text:
+def line(found: ProbeResults, number: int) -> Text:
     """Question in the list, with a glyph for each arm."""
     probe = found.probes[number]
     glyphs = [_glyph(found, arm, number) for arm in range(len(found.arms))]
@@ -325,15 +325,15 @@ BEGINNINGS = {
 }
 
 
-def _glyph(found: Probing, arm: int, number: int) -> str:
-    return GLYPHS[found.given[arm][number].mark]
+def _glyph(found: ProbeResults, arm: int, number: int) -> str:
+    return GLYPHS[found.answers[arm][number].mark]
 
 
-def shares(found: Probing) -> str:
+def shares(found: ProbeResults) -> str:
     """Share of right answers of each arm, in the order of the columns. A line does not break within an arm."""
     known_by_arm = []
     for at, arm in enumerate(found.arms):
-        share, (made_up, _) = found.share(at), found.made_up(at)
+        share, (made_up, _) = found.share(at), found.invented_answers(at)
         known = interval(share.value, share.low, share.high) if share else "no answer"
         words = f"{arm.name} {known}{f', {made_up} made up' if made_up else ''}"
         known_by_arm.append(words.replace(" ", "\u00a0"))
@@ -344,17 +344,17 @@ def how(found: AnswerGrid, last_action: str) -> str:
     by = found.probing.by
     answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
-    many, controls = len(found.probing.asked), len(found.probing.probes) - len(found.probing.asked)
+    many, controls = len(found.probing.scored), len(found.probing.probes) - len(found.probing.scored)
     with_controls = f" and {several(controls, 'control')}" if controls else ""
     return " · ".join(filter(None, (last_action, answered, f"{several(many, 'question')}{with_controls} {origin}")))
 
 
-def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[TextPart]:
+def details(found: ProbeResults, row: RuleByVariant | int, bench: Bench) -> Sequence[TextPart]:
     """Text next to the list for one of its rows."""
     return _rule_parts(found, row, bench) if isinstance(row, RuleByVariant) else _question_parts(found, row, bench)
 
 
-def _rule_parts(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[TextPart]:
+def _rule_parts(found: ProbeResults, row: RuleByVariant, bench: Bench) -> Sequence[TextPart]:
     """Watched sentence with its source, and its state in each arm."""
     at = best_place(row.sentence, bench.context.shape)
     where = "no message of this context" if at is None else _message(at, bench)
@@ -369,7 +369,7 @@ def _message(at: int, bench: Bench) -> str:
     return f"message {figure(at + 1)}, {message.role}{' · pinned' if message.id in bench.pins else ''}"
 
 
-def _question_parts(found: Probing, number: int, bench: Bench) -> Sequence[TextPart]:
+def _question_parts(found: ProbeResults, number: int, bench: Bench) -> Sequence[TextPart]:
     """Question, right answer with its source, and each arm's answer with the line it is from."""
     probe = found.probes[number]
     right = "not known: it is in no context" if probe.kind == "control" else probe.answer
@@ -380,11 +380,11 @@ def _question_parts(found: Probing, number: int, bench: Bench) -> Sequence[TextP
         parts += [TextPart(f"source {'by hand' if at is None else _message(at, bench)}", "dim")]
     if probe.says and probe.says != probe.answer:
         parts += [TextPart(f"       {one_line(probe.says, 600)}", "dim")]
-    for arm, row in zip(found.arms, found.given, strict=True):
+    for arm, row in zip(found.arms, found.answers, strict=True):
         reply = row[number]
         parts += [TextPart(""), TextPart(_answer(arm.name, reply), "good" if reply.right else "bad")]
         if reply.line:
-            parts.append(TextPart(f"  {'from' if reply.told else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
+            parts.append(TextPart(f"  {'from' if reply.is_stated else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
     return parts
 
 

@@ -53,7 +53,7 @@ bench's own compaction would cause cannot be known."""
             self.app.call_from_thread(self.say, f"{words} …")
 
         self.found = found = await asyncio.to_thread(_rework, self.bench, self.state.counter, report)
-        items = [(one.made.epoch, item) for one in found for item in one.items]
+        items = [(one.compaction.epoch, item) for one in found for item in one.items]
         tokens = sum(item.tokens for _, item in items)
         many = several(len(found), "recorded compaction")
         if not found:

@@ -197,7 +197,7 @@ class Drafting(Facts):
             texts.show(())
             return
         self.sections = sections_of(draft.text, draft.request.sections)
-        there = self.found.unfounded if self.found else ()
+        there = self.found.unsupported if self.found else ()
         counts = Counter(section_at(self.sections, one.start) for one in there)
         lines = [
             section_line(section, draft.text, self.state_of(section, draft), counts[number])

@@ -55,7 +55,7 @@ class Facts(Screen["object"]):
     def put_grounding(self, found: Grounding | None) -> None:
         """Show the draft's unsupported claims; None while they are computed."""
         self.found = found
-        self.query_one(DraftEditor).underline(found.unfounded if found else ())
+        self.query_one(DraftEditor).underline(found.unsupported if found else ())
         self.put_facts()
         if found:
             self.put_sections()

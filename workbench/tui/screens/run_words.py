@@ -224,8 +224,8 @@ def fact_lines(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> l
 
 
 def unfounded_lines(found: Grounding) -> list[FactLine]:
-    lines = [_heading(f"not in the head: {len(found.unfounded)} of {found.claims}", not found.unfounded)]
-    for one in found.unfounded:
+    lines = [_heading(f"not in the head: {len(found.unsupported)} of {found.claims}", not found.unsupported)]
+    for one in found.unsupported:
         words = Text(f"✘ {one_line(one.text, 200)} ", "underline", no_wrap=True, overflow="ellipsis")
         lines.append(FactLine(words.append(one.kind, "not underline dim"), one))
     return lines

@@ -341,7 +341,7 @@ def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
         round = bisect_right([span.start for span in bench.layout.shape.rounds.rounds], index)
         words.append(f"{f'round {figure(round)}, ' if round else ''}message {figure(index + 1)}")
     if point.compacted:
-        after = next((str(one) for one in found.rework if one.made.epoch + 1 == point.epoch), "")
+        after = next((str(one) for one in found.rework if one.compaction.epoch + 1 == point.epoch), "")
         words.append("▼ a recorded compaction lies before it" + (f", after it {after}" if after else ""))
     line = Text.assemble((words[0], "bold"), " · ", " · ".join(words[1:]), no_wrap=True, overflow="ellipsis")
     return line.append(" · ⏎ goes there", "dim")
