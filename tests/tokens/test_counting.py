@@ -224,3 +224,26 @@ def test_a_text_that_is_kept_needs_no_engine(tmp_path: Path) -> None:
     assert again.text(text) == len(text)
     with pytest.raises(AssertionError, match="should have come from the cache"):
         again.text("another one that nobody has counted before")
+
+
+class Searches(CountCache):
+    """Cache that notes how many texts each search asks for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.searches: list[int] = []
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        self.searches.append(len(keys))
+        return super().get(keys)
+
+
+def test_once_the_engine_has_counted_a_batch_single_texts_are_not_looked_up(tmp_path: Path) -> None:
+    """Before, a search is faster than loading the engine; afterwards, counting is."""
+    cache = Searches(tmp_path / "counts")
+    Counter(cache, engine=Letters).text("a text that is longer than a short one")
+    assert cache.searches == [1]
+    counter = Counter(cache, engine=Letters)
+    assert counter.count_all([user("1", "another text that is longer than a short one")], quiet, never)
+    assert counter.text("a third text that is longer than a short one") == 44
+    assert cache.searches == [1, 1]

@@ -217,8 +217,8 @@ def retention_of_head(
     new_messages: Sequence[Message] | None,
     later: Sequence[Message] = (),
 ) -> Retention:
-    """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` stay and
-    `new_messages` replace the others. `new_messages` is None if the replacement cannot be read."""
+    """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` stay
+    and `new_messages` replace the others; None if these cannot be read."""
     said = (
         None
         if new_messages is None
@@ -307,8 +307,8 @@ def state_of(one: DistinctFact, superseded: frozenset[str] = frozenset()) -> Sta
         case "instruction" | "stated":
             return "gone" if one.text.lower() in superseded else ""
         case "path":
-            did = [fact.detail for fact in one.mentions if fact.ok is not False and fact.detail in _CHANGES]
-            return _CHANGES[did[-1]] if did else ""
+            done = [fact.detail for fact in one.mentions if fact.ok is not False]
+            return next((state for detail in reversed(done) for state in _CHANGES if state == detail), "")
         case "command":
             return "" if last.ok is None else "passed" if last.ok else "failed"
         case "error":
@@ -316,12 +316,7 @@ def state_of(one: DistinctFact, superseded: frozenset[str] = frozenset()) -> Sta
     return ""
 
 
-_CHANGES: dict[str, State] = {
-    "created": "created",
-    "modified": "modified",
-    "deleted": "deleted",
-    "reverted": "reverted",
-}
+_CHANGES: tuple[State, ...] = ("created", "modified", "deleted", "reverted")
 
 
 def head_end(outcome: Outcome) -> int:

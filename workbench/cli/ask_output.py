@@ -210,7 +210,7 @@ def answers_document(found: ProbeResults) -> dict[str, Any]:
                         "grade=mark",
                         "correct=right",
                         "quote=line",
-                        "found_in_text=told",
+                        "found_in_text=is_stated",
                     )
                     for at, arm in enumerate(found.arms)
                 },

@@ -46,8 +46,8 @@ KEYS = {
         "cost_million_input_tokens=units usd=dollars kept_share=retention watched error",
     "analysis.sweep.rows.RuleCount": "kept=keeping sessions=of",
     "analysis.sweep.rows.SweepRow": "values=setting sessions=files failed compactions tokens_after=after "
-        "peak_tokens=peak "
-        "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=rule_counts",
+        "peak_tokens=peak calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention "
+        "watched=rule_counts",
     "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
     "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
     "analysis.why.overflow.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "

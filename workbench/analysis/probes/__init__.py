@@ -19,12 +19,12 @@ __all__ = [
     "ProbeKind",
     "ProbeResults",
     "ProbeTotals",
+    "arm_contexts",
     "graded",
     "looked_up",
     "probes_of",
     "probes_path",
     "read_probes",
-    "arm_contexts",
     "with_sources",
     "write_probes",
 ]
