@@ -32,9 +32,8 @@ from workbench.analysis.needed_items import KINDS, Item, ItemSearch, Kind, messa
 from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import is_unreadable
 from workbench.base.errors import BadInput
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset, preset_names

@@ -14,8 +14,8 @@ from interop.told import allowed_by
 from interop.tool import Plan, Tool
 from interop.trial import SAMPLES, Column, Verdict, compacted, verdicts
 from workbench.base.errors import BadInput
-from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.context import Context
+from workbench.compaction.preset import agent_preset_id
 from workbench.formats import export as exporting
 from workbench.session import Session
 

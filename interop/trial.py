@@ -25,10 +25,9 @@ from interop.told import allowed_by
 from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
-from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import TOLERATED_PERCENT
-from workbench.compaction.preset import preset_names
+from workbench.compaction.preset import agent_preset_id, preset_names
 from workbench.formats import export as exporting
 from workbench.formats import registry
 from workbench.formats.steps import steps

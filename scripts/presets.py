@@ -21,8 +21,7 @@ from workbench.analysis.preset_check import PresetCheck, PresetVerdict, check_pr
 from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import write_tables
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import agent_preset_id, load_preset, preset_for_version
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 

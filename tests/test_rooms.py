@@ -119,7 +119,7 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
     assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))
     assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "repairs", "session", "tokens"],
-        "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
+        "compaction": ["context", "layers", "opening", "outcome", "shape", "stored_history"],
         "read": ["claude_code"],
         "recognised": ["claude_code"],
         "others": ["click", "msgspec", "orjson", "platformdirs", "rich", "typing_extensions"],

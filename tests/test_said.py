@@ -7,7 +7,6 @@ from workbench.analysis.grounding import SummaryChecker, run_grounding
 from workbench.analysis.retention import is_unreadable, retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.text import line_of
 from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome
@@ -16,7 +15,7 @@ from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import extras_for, passages_of
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
 from workbench.compaction.summary_extras import SummaryExtras
-from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest, TextBody
 from workbench.conformance.building import context_of
 from workbench.facts.tools import actions_of
 from workbench.formats.kit.names import first_words as title_of

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge
 from workbench.compaction.invariants import pinned_with_pairs, with_verdict
 from workbench.compaction.policy import Policy, setting
-from workbench.compaction.replaced import Replacements
+from workbench.compaction.strategies.clear_tool_results import Replacements
 from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
 from workbench.session import Message, Text
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.grounding import SummaryChecker, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest, TextBody
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Message, Opaque

@@ -20,9 +20,8 @@ from workbench.analysis.watched_rules import judge_messages, sentence_to_watch
 from workbench.analysis.why.breakdown import block_tokens
 from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome
-from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest, TextBody
 from workbench.conformance.building import context_of, summary
 from workbench.session import Compaction, Epoch, Message, Records, Session, Span, Text
 from workbench.summarizers.driver import Run

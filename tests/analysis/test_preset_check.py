@@ -23,9 +23,8 @@ from workbench.analysis.recorded_compactions import (
     recorded_outcome,
 )
 from workbench.bench import choose_preset, open_bench
-from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.outcome import Fate, FateSpan
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import Preset, load_preset, preset_for_version
 from workbench.compaction.strategy import Trigger
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, context_of, summary, user

@@ -7,11 +7,9 @@ from dataclasses import replace
 import pytest
 
 from workbench.analysis.compaction_cost import SummaryUsage, summary_usage
-from workbench.compaction.context import Context
-from workbench.compaction.conversation import RequestShape
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
-from workbench.compaction.summary_request import Summary
+from workbench.compaction.summary_request import RequestShape, Summary
 from workbench.conformance.building import agent, context_of, summary, user
 from workbench.session import Tool
 from workbench.summarizers.driver import drive

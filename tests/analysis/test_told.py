@@ -29,8 +29,7 @@ from workbench.analysis.transcript import VERBOSITIES, transcript
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.base.errors import BadInput
 from workbench.bench.assessment import compare
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import candidates, default_preset
 from workbench.compaction.prompts import prompt_files

@@ -16,8 +16,7 @@ from workbench.analysis.why.breakdown import verdict as verdict_of
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.overflow import OverflowLimit, overflowed_epoch
 from workbench.bench import open_bench
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message, Text
 

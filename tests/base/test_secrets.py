@@ -22,8 +22,7 @@ from tests.paths import ROOT, SAMPLES
 from workbench.base.crashes import mask_logs
 from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, Personal, error_line, masked, masked_value, masking
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Answer, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryFailed, SummaryRequest, TextBody
 from workbench.formats.export import export, save
 from workbench.formats.masked import load_masked
 from workbench.summarizers import run_history

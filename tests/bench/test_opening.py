@@ -8,8 +8,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
 from workbench.bench import DEFAULT_PRESET, at_epoch, choose_preset, open_bench
 from workbench.bench.saved_work import SavedWork, restore_work, work_of
-from workbench.compaction.agent_preset import agent_preset_id
-from workbench.compaction.preset import load_preset, preset_names
+from workbench.compaction.preset import agent_preset_id, load_preset, preset_names
 from workbench.formats.files import load
 from workbench.formats.registry import formats
 from workbench.tokens import Counter

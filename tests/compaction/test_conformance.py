@@ -10,9 +10,9 @@ import pytest
 from workbench.compaction.outcome import Fate
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
+from workbench.compaction.prompt_policies import PromptPolicy
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
-from workbench.compaction.summarizing import PromptPolicy
 from workbench.conformance.building import chat, context_of, loop
 from workbench.conformance.strategies import CHECKS, run, seen_in
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.base.figures import grouped
 from workbench.compaction.checks import check
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.edits import (
     SHORT_CHARS,
     UNEDITED,
@@ -24,7 +24,6 @@ from workbench.compaction.edits import (
     shortened_message,
 )
 from workbench.compaction.invariants import with_pairs
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Rung, unchanged
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy

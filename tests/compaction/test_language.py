@@ -11,6 +11,7 @@ from workbench.compaction.language import language_of, version_of
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.preset import load_preset, preset_toml
+from workbench.compaction.prompt_policies import TextPolicy
 from workbench.compaction.prompts import load_prompt, prompt_files
 from workbench.compaction.request import RequestPrompt
 from workbench.compaction.settings import with_settings
@@ -18,7 +19,6 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
 from workbench.compaction.strategies.message_window import template_of
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
-from workbench.compaction.summarizing import TextPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, context_of, summary
 from workbench.conformance.strategies import run

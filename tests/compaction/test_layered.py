@@ -14,9 +14,7 @@ from tests.paths import ROOT
 from workbench.base.figures import grouped
 from workbench.compaction.assembled.tool_results import ResultLimits, compressor
 from workbench.compaction.checks import check, failures
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Gauge, Layout
 from workbench.compaction.outcome import Fate, Rung
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers

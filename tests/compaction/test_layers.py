@@ -9,8 +9,8 @@ import pytest
 from tests.tui.app import session_of, story
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, toggle_pin
+from workbench.compaction.context import Layout
 from workbench.compaction.layers import Layer, by_fate, layers, layers_after
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Outcome
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.conformance import building

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from workbench.compaction.context import Layout
 from workbench.compaction.invariants import may_open, with_verdict
-from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Status
 from workbench.compaction.shape import Shape

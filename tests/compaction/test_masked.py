@@ -13,11 +13,10 @@ from workbench.base import secrets
 from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
 from workbench.compaction.assembled.notes import notes_of
-from workbench.compaction.assembled.react import react
+from workbench.compaction.assembled.prompt import react
 from workbench.compaction.assembled.tool_results import ResultLimits, compressor
 from workbench.compaction.checks import _text_elsewhere
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.ledger.alone import ledger_text
@@ -41,7 +40,7 @@ from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.compaction.strategies.message_window import STRATEGY as MESSAGE_WINDOW
 from workbench.compaction.strategies.user_messages import _shortened
 from workbench.compaction.summary_extras import Original, SummaryExtras, extras_of, opening_request
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest, TextBody
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.session import Message, Span, Text

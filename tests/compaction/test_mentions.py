@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.assembled.mentions import external_changes, with_reminder
+from workbench.compaction.assembled.notes import external_changes, with_reminder
 from workbench.conformance.building import agent, call, result, user
 from workbench.facts.calls import calls_in
 from workbench.session import Message, ToolUse

@@ -8,16 +8,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, MessagesBody, TextBody
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, PartLimits, labelled
 from workbench.compaction.shape import Shape, api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
-from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import (
+    ASK,
+    Answer,
+    MessagesBody,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+    TextBody,
+)
 from workbench.compaction.window.ends import safe_end, window_end
 from workbench.compaction.window.policy import BEGUN, MessageWindowPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user

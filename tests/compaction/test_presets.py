@@ -7,9 +7,8 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
-from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset
-from workbench.compaction.prompts import read_prompt
+from workbench.compaction.prompts import lint_summary_prompt, read_prompt
 from workbench.compaction.strategies import all_strategies, strategy
 
 

@@ -8,12 +8,11 @@ from datetime import date
 
 import pytest
 
-from workbench.compaction.context import Context
-from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, load_preset
 from workbench.compaction.strategies import strategy
+from workbench.compaction.summary_request import MessagesBody
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.conformance.strategies import assert_holds, assert_lives_on, run
 from workbench.session import Message, Text

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.courses import counter_of, session_of
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset

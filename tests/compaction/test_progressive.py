@@ -27,11 +27,10 @@ from tests.documents.test_001_progressive import (
 )
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
-from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.prompts import lint_summary_prompt, load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy
 from workbench.compaction.summary_extras import SummaryExtras, read_extras
 from workbench.compaction.summary_request import Summary

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.progressive.importance import SIGNALS, ImportanceWeights, score, scores
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.formats.files import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from workbench.base.values import json_text
-from workbench.compaction.assembled.react import react
+from workbench.compaction.assembled.prompt import react
 from workbench.compaction.shape import Shape
 from workbench.conformance.drawn import conversations
 from workbench.session import Message

@@ -7,14 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.fates import Painting, Stroke, painted
-from workbench.compaction.keeping import pieces_in_place
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate
-from workbench.compaction.replaced import Replacements
-from workbench.compaction.spans import spans_of
-from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
+from workbench.compaction.spans import pieces_in_place, spans_of
+from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy, Replacements
 from workbench.conformance.building import agent, context_of, loop, user
 from workbench.conformance.drawn import contexts
 from workbench.conformance.strategies import run

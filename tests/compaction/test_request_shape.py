@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, MessagesBody, RequestShape, TextBody
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies import context_reset, message_window, user_messages
 from workbench.compaction.strategy import Strategy
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import ASK, MessagesBody, RequestShape, SummaryRequest, TextBody
 from workbench.conformance.building import agent, call, chat, context_of, result, summary, user
 from workbench.conformance.strategies import run
 from workbench.session import Message, Text, Tool

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.strategies.trim import STRATEGY as TRIM

@@ -1,4 +1,4 @@
-from workbench.compaction.summary_tags import summary_inside, without_summary_tags
+from workbench.compaction.summary_template import summary_inside, without_summary_tags
 
 
 def test_one_outer_pair_of_tags_is_removed() -> None:

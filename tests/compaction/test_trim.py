@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from workbench.compaction.context import Layout
 from workbench.compaction.dropping import Oldest
-from workbench.compaction.layout import Layout
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, user

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from workbench.compaction.keeping import strip_template
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
+from workbench.compaction.summary_template import strip_template
 from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.strategies import run
 from workbench.formats.roles import GAP, Api

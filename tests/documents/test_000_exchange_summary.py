@@ -27,22 +27,20 @@ from workbench.analysis.replay import Replay, replay
 from workbench.analysis.running_context import RunningContext
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Gauge
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.exchange.cut import current_exchanges, guarded_start, head_length
-from workbench.compaction.gauge import Gauge
 from workbench.compaction.language import Language, language_of
-from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, NewMessage, Outcome
-from workbench.compaction.past import Past
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.compaction.progressive.importance import scores
-from workbench.compaction.prompts import file_of, load_prompt, prompt_files, write_own
+from workbench.compaction.prompts import file_of, lint_summary_prompt, load_prompt, prompt_files, write_own
 from workbench.compaction.properties import HEADS, all_properties, cells
 from workbench.compaction.settings import settings_of
 from workbench.compaction.shape import api_chars
 from workbench.compaction.spans import merge_adjacent
+from workbench.compaction.stored_history import StoredHistory
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, ParsedPolicy
@@ -582,8 +580,8 @@ def test_what_stands_both_before_a_summary_and_behind_it_is_retold_once(
 
 
 def test_a_request_is_retold_as_it_stands_in_each_context_of_one_past() -> None:
-    past, messages = Past(), loop("1", 2)
-    goes_on, torn = context_of(messages, past=past), context_of(messages[:2], past=past)
+    past, messages = StoredHistory(), loop("1", 2)
+    goes_on, torn = context_of(messages, stored_history=past), context_of(messages[:2], stored_history=past)
     for _ in range(2):
         assert "<agent_continues/>" in retold(goes_on, 2)
         assert "<agent_continues/>" not in retold(torn, 2)
@@ -596,9 +594,9 @@ def test_what_a_compaction_made_of_the_history_is_not_retold() -> None:
     outcome, _ = run(context)
     assert any(message.id.endswith(":calls") for message in outcome.messages)
     after = context.from_outcome(outcome)
-    grown = context_of([*after.messages, *chat(1)], past=after.past)
+    grown = context_of([*after.messages, *chat(1)], stored_history=after.stored_history)
     assert retold(after) == retold(context)
-    assert [message.id for message in Past(grown.past, grown.messages).shape.messages] == [
+    assert [message.id for message in StoredHistory(grown.stored_history, grown.messages).shape.messages] == [
         message.id for message in (*loop("1", 4), *chat(1))
     ]
 
@@ -606,7 +604,7 @@ def test_what_a_compaction_made_of_the_history_is_not_retold() -> None:
 @rule("000-034")
 def test_a_replay_from_a_later_epoch_knows_what_was_before() -> None:
     running = RunningContext(course_of(timed("e1 s2 e3"), Counter(), first=2), STRATEGY, policy(), None)
-    assert [message.text for message in running.context().past.shape.messages] == ["e0", "ok"]
+    assert [message.text for message in running.context().stored_history.shape.messages] == ["e0", "ok"]
 
 
 GENERATIONS = [chat(3, f"{name} ") for name in "abc"]
@@ -620,7 +618,7 @@ def test_every_generation_retells_the_whole_stored_history(earlier: str) -> None
     outcome, _ = run(here := context_of(GENERATIONS[0]), earlier_summary=earlier)
     for more in GENERATIONS[1:]:
         after = here.from_outcome(outcome)
-        here = context_of([*after.messages, *more], past=after.past)
+        here = context_of([*after.messages, *more], stored_history=after.stored_history)
         outcome, _ = run(here, earlier_summary=earlier)
     assert asked(outcome.messages[0].text) == ALL
 

@@ -17,9 +17,8 @@ from tests.summarizers.fake_api import MODEL, answer, fake_api
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context, memories_in
-from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Outcome
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.prompts import lint_summary_prompt, load_prompt
 from workbench.compaction.strategies.exchange_summary import STRATEGY as EXCHANGES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy

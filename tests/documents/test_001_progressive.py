@@ -16,18 +16,16 @@ from tests.paths import ROOT, SAMPLES
 from workbench.analysis.replay import replay
 from workbench.base.environment import use_environment
 from workbench.compaction.checks import check
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Gauge
 from workbench.compaction.edits import Edits, context_after_edits, shortened_message
-from workbench.compaction.gauge import Gauge
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
-from workbench.compaction.progressive.climb import CHAINS, FALLBACK
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
+from workbench.compaction.strategies.progressive import CHAINS, FALLBACK, STRATEGY, ProgressivePolicy, triggers
 from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, session_of, summary, user
 from workbench.conformance.strategies import Answered

@@ -18,16 +18,12 @@ from tests.paths import SAMPLES
 from tests.tui.app import session_of
 from workbench.base.environment import use_environment
 from workbench.bench import open_bench
-from workbench.compaction.assembled.mentions import mentioned, reminder, with_reminder
-from workbench.compaction.assembled.notes import notes_of
-from workbench.compaction.assembled.prompt import assembled
-from workbench.compaction.assembled.react import react
+from workbench.compaction.assembled.notes import mentioned, notes_of, reminder, with_reminder
+from workbench.compaction.assembled.prompt import assembled, react
 from workbench.compaction.assembled.tool_results import ResultLimits, compress
 from workbench.compaction.checks import check
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge, Layout
 from workbench.compaction.layered.archive import MARKS, SECTIONS, TITLE
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import default_preset, read_preset
 from workbench.compaction.prompts import load_prompt

@@ -17,7 +17,7 @@ from workbench.analysis.course import Course, course_of
 from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
 from workbench.compaction.checks import check
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Gauge
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies import all_strategies

@@ -12,8 +12,7 @@ import pytest
 
 from tests.analysis.courses import counted_from
 from workbench.analysis.preset_check import check_preset
-from workbench.compaction.agent_preset import agent_preset_id
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import agent_preset_id, load_preset
 
 A, E = "agrees", "explained"
 VERDICTS = {

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.ledger.gather import ledger_entries
-from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest, TextBody
 from workbench.conformance.building import context_of
 from workbench.facts.all_facts import find_facts
 from workbench.facts.answers import user_answers

@@ -12,11 +12,10 @@ from workbench.analysis.transcript import transcript
 from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.values import fields_in, strings_in
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest, TextBody
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, bounded, masked
 from workbench.session.bounded import (
     DEEPEST,

@@ -8,8 +8,7 @@ import pytest
 
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest, TextBody
 from workbench.summarizers.call_limits import CallLimits
 from workbench.summarizers.connections import Connection, connection_named
 from workbench.summarizers.live import live_summarizer

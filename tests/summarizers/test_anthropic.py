@@ -28,10 +28,9 @@ from tests.summarizers.fake_api import (
 )
 from tests.summarizers.live_calls import PROMPT, QUICK, ask, over, request
 from workbench.base.figures import grouped
-from workbench.compaction.conversation import ASK, RequestShape
 from workbench.compaction.strategies import user_messages
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
-from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import ASK, RequestShape, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Records, Session, Tool, Usage

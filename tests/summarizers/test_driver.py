@@ -8,10 +8,9 @@ import threading
 import pytest
 
 from tests.facts.talk import user
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.strategy import Compacting, ProgressStep
-from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest, TextBody
 from workbench.summarizers.driver import (
     RequestAnswered,
     RequestFailed,

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.told import assert_told
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Form, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Form, Summary, SummaryFailed, SummaryRequest, TextBody
 from workbench.formats.files import load
 from workbench.session import Message
 from workbench.summarizers.digest import digest

@@ -23,10 +23,9 @@ from tests.summarizers.fake_api import (
 )
 from tests.summarizers.live_calls import PROMPT, ask, over, request
 from workbench.base.errors import BadInput
-from workbench.compaction.conversation import ASK
 from workbench.compaction.strategies import user_messages
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
-from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import ASK, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, user
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection

@@ -9,8 +9,7 @@ import pytest
 
 from tests.facts.talk import user
 from workbench.base.errors import BadInput
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest, TextBody
 from workbench.session import Message
 from workbench.summarizers.by_name import typed_file_summarizer, typed_summarizer
 from workbench.summarizers.estimate import LEAST, MOST, estimate, shorten_placeholder

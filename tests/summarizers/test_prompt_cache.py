@@ -11,8 +11,7 @@ from tests.summarizers.fake_api import MODEL, FakeApi, answer, error, in_one_pie
 from tests.summarizers.live_calls import ask, over
 from tests.summarizers.test_anthropic import SESSION, conversation
 from workbench.base import paths
-from workbench.compaction.conversation import RequestShape
-from workbench.compaction.summary_request import Summary
+from workbench.compaction.summary_request import RequestShape, Summary
 from workbench.session import Usage
 from workbench.summarizers.by_name import SummarizerName, parse_name, request_as_sent
 from workbench.summarizers.connections import connection_named

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.layered.archive import SECTIONS
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest, TextBody
 from workbench.summarizers.sections import (
     add_line,
     insert_regenerated,

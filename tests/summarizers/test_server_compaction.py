@@ -13,10 +13,9 @@ from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, err
 from tests.summarizers.live_calls import QUICK
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
-from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest, TextBody
 from workbench.conformance.building import context_of
 from workbench.formats import anthropic_messages
 from workbench.session import Message, Opaque, Records, Session, Text, Tool, Usage

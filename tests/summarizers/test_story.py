@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest, TextBody
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.labels import EN

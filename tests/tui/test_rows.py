@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.tui.app import story
 from workbench.analysis.search import query_of
 from workbench.base.figures import short, unbroken
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import ProgressStep
-from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest, TextBody
 from workbench.session import Usage
 from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, StepFinished
 from workbench.summarizers.live_events import PromptSent, RetryScheduled, TextReceived, UsageReported

@@ -16,9 +16,8 @@ from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.outcome import KeptSpan, Outcome
-from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.compaction.summary_request import MessagesBody, Summary, SummaryRequest
 from workbench.summarizers.driver import Run
 from workbench.tokens.cost import MILLION, Rates
 

@@ -19,7 +19,7 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.session import Message, Session
 from workbench.tokens import Basis, Counter, Scale, Sizes, billed_beyond, session_sizes

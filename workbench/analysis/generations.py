@@ -22,8 +22,7 @@ from workbench.analysis.retention import (
 )
 from workbench.analysis.watched_rules import RuleVerdict, judge_remaining
 from workbench.base.figures import ordinal, percent
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.shape import Shape
 from workbench.facts.fact import FactKind

@@ -14,11 +14,10 @@ from msgspec import Struct
 
 from workbench.analysis.labelled import LabelledPair, labelled_pairs
 from workbench.analysis.retention import HALF, Retention, TrackedFact
-from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Compacting
-from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest, TextBody
 
 ITEMS_PER_CALL = 60
 """Maximum number of facts or pairs in one call."""

@@ -10,12 +10,11 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from workbench.base.figures import grouped, short
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.context import Context
 from workbench.compaction.language import NAMES, Language, language_of
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Status
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import agent_preset_id, load_preset, preset_for_version
 from workbench.compaction.strategies import strategy
 from workbench.session import Session
 

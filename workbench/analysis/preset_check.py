@@ -15,11 +15,10 @@ from workbench.analysis.recorded_compactions import recorded_compactions, record
 from workbench.analysis.running_context import RunningContext
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.invariants import before_unread
 from workbench.compaction.outcome import KeptSpan, Outcome
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import Preset, agent_preset_id, load_preset, preset_for_version
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Compaction, Message, Session

@@ -16,7 +16,7 @@ from workbench.analysis.grounding import Grounding, SummaryChecker, UnsupportedC
 from workbench.analysis.head_index import stems, texts_of
 from workbench.base.text import clip_at_word, counted
 from workbench.base.values import json_value
-from workbench.compaction.summary_tags import summary_inside
+from workbench.compaction.summary_template import summary_inside
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 

@@ -25,10 +25,9 @@ from workbench.analysis.course import Course
 from workbench.analysis.retention import is_unreadable
 from workbench.analysis.running_context import RunningContext
 from workbench.analysis.watched_rules import RuleTrail, RuleWatcher
-from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Outcome, Status
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, preset_for_version
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive

@@ -12,12 +12,10 @@ from collections.abc import Collection
 from typing import Any
 
 from workbench.analysis.course import Course
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge, RunningMeter, cache_age_ms, read_on
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Gauge, Layout, RunningMeter, add_messages, cache_age_ms
 from workbench.compaction.opening import api_of, transcript_of
-from workbench.compaction.past import first_context_of, past_of
 from workbench.compaction.shape import Shape
+from workbench.compaction.stored_history import first_context_of, stored_history_of
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
 from workbench.tokens.sizes import Basis, Sizes
@@ -55,7 +53,7 @@ class RunningContext:
             transcript=transcript_of(session),
             summary_versions=session.facts.summary_versions,
             api=api_of(session),
-            past=past_of(session, course.numbers[0]),
+            stored_history=stored_history_of(session, course.numbers[0]),
             first_context=first_context_of(session, course.numbers[0]),
         )
         self._restart(self.base)
@@ -82,14 +80,14 @@ class RunningContext:
         self.meters: dict[str, RunningMeter] = {
             name: start(context, self.policy) for name, start in self.strategy.meters.items()
         }
-        read_on(self.meters.values(), layout, 0, self.messages)
+        add_messages(self.meters.values(), layout, 0, self.messages)
 
     def advance(self, stop: int) -> None:
         """Add the course's messages up to `stop`."""
         course, start = self.course, self.stop
         messages, open_since = course.messages, start
         if self.meters:
-            read_on(self.meters.values(), course.layout, start, stop)
+            add_messages(self.meters.values(), course.layout, start, stop)
         if self.lead == self.messages:
             self.lead += leading_system(messages[start:stop])
         for index in course.turns[bisect_left(course.turns, start) : bisect_left(course.turns, stop)]:

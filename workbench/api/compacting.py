@@ -13,7 +13,6 @@ from workbench.api.asking import AsyncSummarize, Summarize, answer_with, await_w
 from workbench.api.results import Compacted, Due, M, Report, messages_after
 from workbench.api.sources import Messages, SourceSession, list_of, positions, read_source, return_messages
 from workbench.base.errors import BadInput
-from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
@@ -22,7 +21,7 @@ from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import NewMessage, Outcome
 from workbench.compaction.policy import Policy, explain
-from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.preset import default_preset, load_preset, preset_for_version
 from workbench.compaction.strategies import DEFAULT
 from workbench.compaction.strategies import strategy as strategy_by_id
 from workbench.compaction.strategy import Compacting, Strategy

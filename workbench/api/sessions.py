@@ -38,11 +38,10 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
 from workbench.bench.assessment import compare as assessments
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import export_compacted
 from workbench.compaction.opening import context_at, epoch_of
-from workbench.compaction.preset import candidates, load_preset
+from workbench.compaction.preset import agent_preset_id, candidates, load_preset, preset_for_version
 from workbench.compaction.strategies import strategy
 from workbench.formats import export as exporting
 from workbench.formats import files

@@ -9,8 +9,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import TRIGGERS, TriggerCost
 from workbench.base.errors import BadInput
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import Preset, agent_preset_id, load_preset, preset_for_version
 from workbench.tokens.cost import MILLION, Rates
 from workbench.tokens.window import Window, window_of
 

@@ -9,8 +9,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import same_file
 from workbench.base.in_use import still_written
 from workbench.bench import Bench, choose_preset, set_policy
-from workbench.compaction.agent_preset import agent_preset_id
-from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.preset import agent_preset_id, default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover
 from workbench.formats.glance import SessionGlance

@@ -18,9 +18,8 @@ from workbench.base.files import make_folder, write_atomically
 from workbench.base.text import counted
 from workbench.base.values import json_of
 from workbench.bench import Bench, steps
-from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.policy import Policy
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import Preset, load_preset, preset_for_version
 from workbench.session import EpochChoice, Session, fingerprint
 from workbench.tokens import Counter
 

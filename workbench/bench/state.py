@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from workbench.base.text import are, counted
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.edits import UNEDITED, Edits, compacting, context_after_edits
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset

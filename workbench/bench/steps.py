@@ -11,13 +11,12 @@ from dataclasses import replace
 from workbench.analysis.why.overflow import epoch_named
 from workbench.base.errors import BadInput
 from workbench.bench.state import Bench, EpochMarks
-from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
+from workbench.compaction.context import Layout
 from workbench.compaction.edits import SHORT_CHARS, shortened_message
 from workbench.compaction.invariants import with_pairs
-from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.policy import Policy
-from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.preset import Preset, agent_preset_id, load_preset, preset_for_version
 from workbench.compaction.strategies import strategy
 from workbench.session import EpochChoice, Session
 from workbench.summarizers.driver import Run

@@ -13,8 +13,7 @@ from workbench.cli.demo_output import output_options, write_story
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
-from workbench.compaction.agent_preset import agent_preset_id
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import agent_preset_id, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.play.demonstration import SAMPLE, WINDOW, demonstration
 from workbench.play.story import offline, story

@@ -10,9 +10,8 @@ from typing import Any
 
 from workbench.cli.output import plain
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.outcome import KeptSpan, Outcome
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import MessagesBody, SummaryRequest
 from workbench.session import Block, Media, Message, Session, Text, Thinking, Tool, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, visible_chars
 

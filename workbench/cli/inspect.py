@@ -138,7 +138,7 @@ def _inspect(
             _full(found) if full else {},
         )
     elif as_react:
-        from workbench.compaction.assembled.react import react
+        from workbench.compaction.assembled.prompt import react
         from workbench.compaction.assembled.tool_results import ResultLimits
 
         click.echo("\n\n".join(printable(text) for text in react(context.shape, limits=ResultLimits())))

@@ -10,8 +10,7 @@ from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_
 from workbench.cli.opening import LoadProgress, cache_session, load_session
 from workbench.cli.plan_edits import edit_plan
 from workbench.cli.selection import Selection
-from workbench.compaction.agent_preset import agent_preset_id
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, agent_preset_id
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 

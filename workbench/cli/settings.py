@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_text
 from workbench.cli.output import warn
-from workbench.compaction.flags import parse_with_best
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
+from workbench.compaction.product_parameters import parse_with_best
 from workbench.compaction.settings import setting_named, with_settings
 from workbench.compaction.strategies import all_strategies, strategy
 

@@ -24,7 +24,7 @@ from workbench.cli.replay import cost_unit, replay_document
 from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import print_trails
-from workbench.compaction.agent_preset import agent_preset_id
+from workbench.compaction.preset import agent_preset_id
 from workbench.repairs.advice import advice
 from workbench.tokens.sizes import usage_words
 

@@ -8,15 +8,17 @@ Read `strategy.py` first (the interface), then a strategy. `strategies/` has one
 named; `presets/` has numbers and prompts for them; `exchange/`, `layered/`, `ledger/`, `progressive/` and `window/`
 have the parts of one strategy; `assembled/` assembles a whole prompt. Shared modules:
 
-    context, shape, layout, gauge, past     messages that the model would see, sums, fill level, history
-    policy, vocabulary, summarizing         declaration of settings, and those that several policies have
+    context, shape, stored_history          messages that the model would see, sums, fill level, history before them
+    policy, vocabulary, prompt_policies     declaration of settings, and those that several policies have
     settings, labels, environment           facts about settings, for form, flags and variables
     triggers                                when to compact
-    keeping, spans, dropping, replaced      messages that stay, with their tool pairs, and their order
-    summary_request, request, conversation  requests and answers, and how a request is built
-    render, prompts, templates, lint        text of messages, prompts and templates
-    outcome, fates, compose, verdict        new messages, fates, two compactions as one, the verdict on the size
-    layers, prompt_parts, strategy_view     how a screen divides a context
+    invariants                              what holds after every compaction: pairs, pins, unanswered messages, roles
+    head, spans, dropping                   messages before the cut, those that stay, and the order of the result
+    summary_request, request, excerpt       requests and answers, and how a request is built
+    render, prompts, templates              text of messages, prompts and templates
+    summary_template                        template and tags around the text of a summary
+    outcome, fates, compose                 new messages, fates, two compactions as one
+    layers, prompt_parts                    how a screen divides a context
     edits, checks                           manual edits, and checks of the result
-    preset, agent_preset, properties        strategies with settings, the one of a session's agent, comparison
+    preset, properties                      strategies with settings, the one of a session's agent, comparison
 """

@@ -45,12 +45,12 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
         _nothing_empty(outcome),
         _pins_identical(context, outcome),
         _system_untouched(context, outcome),
-        _tail_identical(outcome),
+        _unchanged_in_order(outcome),
         _every_message_has_fate(outcome),
         _summary_not_empty(outcome),
         *_check_rules(outcome),
         *_follows_template(outcome, strategy, policy),
-        _unanswered_kept(context, outcome),
+        _unanswered_present(context, outcome),
         *_within_budget(context, outcome, strategy, policy),
         _smaller(context, outcome),
         _fits_window(context, outcome),
@@ -76,12 +76,12 @@ def _batches_together(context: Context, outcome: Outcome, after: Sequence[Pair])
     """Check that a call's result comes before the next answer, so that parallel calls and their thinking stay one
     batch."""
     before = context.shape.pairs if outcome.source is context.messages else pairs_of(outcome.source)
-    apart = _separated_calls(outcome.messages, after) - _separated_calls(outcome.source, before)
+    apart = _calls_apart_from_results(outcome.messages, after) - _calls_apart_from_results(outcome.source, before)
     detail = f"{counted(len(apart), 'call')} separated from the results" if apart else "results follow calls"
     return Check("call batches together", True, not apart, detail, tuple(sorted(apart)))
 
 
-def _separated_calls(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
+def _calls_apart_from_results(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
     """Ids of messages whose calls are separated from a result by another answer."""
     answers = list(accumulate((message.role == "assistant" for message in messages), initial=0))
     return {
@@ -149,7 +149,7 @@ def _system_untouched(context: Context, outcome: Outcome) -> Check:
     )
 
 
-def _tail_identical(outcome: Outcome) -> Check:
+def _unchanged_in_order(outcome: Outcome) -> Check:
     """Check that every kept or pinned message is the same object, in its old order. Messages that nobody typed may
     move, because agents move their own instructions."""
     position = {id(message): at for at, message in enumerate(outcome.messages)}
@@ -218,7 +218,7 @@ def _follows_template(outcome: Outcome, strategy: Strategy[Any], policy: Policy)
     )
 
 
-def _unanswered_kept(context: Context, outcome: Outcome) -> Check:
+def _unanswered_present(context: Context, outcome: Outcome) -> Check:
     """Check that every unanswered message is in the result: kept, shortened, or as text of another message."""
     unread = context.shape.unread
     elsewhere = [i for i in unread if outcome.fate_at(i).fate not in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED)]
@@ -249,12 +249,12 @@ def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], 
     if size_used <= budget.most:
         yield Check("within budget", False, True, detail)
     else:
-        named, ids = _not_removable(context, outcome, budget.unit)
+        named, ids = _irremovable_messages(context, outcome, budget.unit)
         of_these = f"; largest: {', '.join(named)}" if named else ""
         yield Check("within budget", False, False, detail + of_these, ids)
 
 
-def _not_removable(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
+def _irremovable_messages(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
     """Messages that no budget removes: each kind with its size, and the ids of all."""
     there = {message.id: message for message in outcome.messages}
     sorts = {

@@ -1,22 +1,145 @@
-"""The context that the model would see at one point of a session; plans are made on it."""
+"""Context that the model would see at one point of a session, on which plans are made; its sizes (`Layout`), and the
+sums from which triggers are read (`Gauge`)."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
-from workbench.compaction.gauge import Gauge, cache_age_ms
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import KeptSpan, Outcome, Piece
-from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
+from workbench.compaction.stored_history import StoredHistory
 from workbench.formats.roles import Api
 from workbench.session import ExportNote, Message, Tool
-from workbench.tokens.anchoring import export_note_of, span_basis
+from workbench.tokens.anchoring import billed_points, export_note_of, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
 from workbench.tokens.window import Window
+
+
+class Layout:
+    """Shape and sizes of a context. Neither changes: other figures for the same messages need another layout of the
+    same shape, so no outdated sum can remain."""
+
+    def __init__(self, shape: Shape, sizes: Sizes) -> None:
+        self.shape = shape
+        self.sizes = sizes
+        self.messages = shape.messages
+        self.sized: dict[int, tuple[tuple[Piece, ...], Size]] = {}
+        """Cached sizes of the pieces of some outcomes, by identity; see `Context.outcome_size`."""
+        self._measured: dict[int, tuple[Message, Size]] = {}
+
+    @cached_property
+    def tokens(self) -> array[int]:
+        """Prefix sums of the messages' tokens."""
+        return array("q", accumulate(self.sizes.tokens, initial=0))
+
+    @cached_property
+    def has_estimates(self) -> bool:
+        """True if any message's figure is an estimate."""
+        basis = self.sizes.basis
+        return basis is Basis.ESTIMATE if isinstance(basis, Basis) else Basis.ESTIMATE in basis
+
+    def measured(self, message: Message) -> Size:
+        """Size of a new message, cached: a strategy that changes 20 000 results in place returns the same new messages
+        in every plan."""
+        known = self._measured.get(id(message))
+        if known is None:
+            if len(self._measured) >= len(self.messages):
+                self._measured.clear()
+            known = self._measured[id(message)] = (message, measure((message,), self.sizes.meter))
+        return known[1]
+
+    @cached_property
+    def billed(self) -> dict[int, int]:
+        """Billed tokens at places between messages; see `span_basis`."""
+        return billed_points(self.sizes, self.messages)
+
+    @cached_property
+    def last_usage(self) -> int | None:
+        """Input, cache and output tokens of the newest API call that the sizes are anchored on; None without one. A
+        call billed for messages that a compaction has since replaced is not used."""
+        anchor = min(self.sizes.anchored_until, len(self.messages) - 1)
+        for index in range(anchor, -1, -1) if self.sizes.anchored_until else ():
+            message = self.messages[index]
+            if message.usage is not None and message.role == "assistant" and message.bill:
+                return message.bill + message.usage.output
+        return None
+
+
+class Gauge(NamedTuple):
+    """How full a context is at one moment. A replay makes one before each call of a session.
+
+    `lead`: leading own system messages among the `messages`. `chars`: size of the history in `api_chars` (compact JSON
+    as the model sees it). `tokens`: whole context, overhead included, on the basis of the context's sizes.
+    `input_tokens`, `input_chars`: the current input alone, the request without an answer. `last_usage`: billed tokens
+    of the last API call, input, cache and output together, None without one. `limit`: context window and its source,
+    None if unknown. `cache_age_ms`: see the function. `meters`: the strategy's own sums.
+    """
+
+    messages: int = 0
+    lead: int = 0
+    rounds: int = 0
+    events: int = 0
+    chars: int = 0
+    tokens: int = 0
+    last_usage: int | None = None
+    input_tokens: int = 0
+    input_chars: int = 0
+    limit: Window | None = None
+    marker_seen: bool = False
+    overflow_error_seen: bool = False
+    cache_age_ms: int | None = None
+    memory_lines: int = 0
+    manual: bool = False
+    meters: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def window(self) -> int | None:
+        """Context window in tokens, None if unknown."""
+        return self.limit.tokens if self.limit else None
+
+
+def cache_age_ms(answer: Message | None, newest: Message | None, at: float | None) -> int | None:
+    """Age of the prompt cache in ms: time from the newest `answer`, which read the cache, to `at` (seconds since the
+    epoch; None: the time of the `newest` message). None if the answer has no time, or if `at` is None and the answer is
+    the newest message."""
+    if at is None and newest is not None and newest is not answer:
+        at = newest.time
+    if at is None or answer is None or answer.time is None:
+        return None
+    return max(0, round(1000 * (at - answer.time)))
+
+
+class RunningMeter(Protocol):
+    """A strategy's own sum over the messages of a context, from the first to the last.
+
+    Created for an empty context and a policy, it receives one message after another, each once, and can be read after
+    any of them. A whole context is measured by the same additions as a replay, so that a replay stays linear. Use a
+    dataclass: if two new meters are equal, the context is not read again for a policy that does not affect the meter.
+    """
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        """Add the next message, with its size as compact JSON and in tokens."""
+
+    @property
+    def value(self) -> int:
+        """The sum so far."""
+        ...
+
+
+def add_messages(meters: Iterable[RunningMeter], layout: Layout, start: int, stop: int) -> None:
+    """Add messages `start`..`stop` to the meters."""
+    messages, chars, tokens = layout.messages, layout.shape.api_chars, layout.sizes.tokens
+    for meter in meters:
+        add = meter.add
+        for index in range(start, stop):
+            add(messages[index], chars[index + 1] - chars[index], tokens[index])
+
 
 SIZES_KEPT = 8
 """Number of outcomes whose size a layout caches: the one before a step, and those that it is compared with."""
@@ -47,7 +170,7 @@ class Context:
     """Name of the session's own file, "" if it has none."""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
-    past: Past = field(default_factory=Past)
+    stored_history: StoredHistory = field(default_factory=StoredHistory)
     """History before this context, as stored; no compaction shortens it."""
     first_context: Shape | None = None
     """The session's first context if this is a later one; without messages if it is unknown."""
@@ -198,14 +321,14 @@ class Context:
         pins = frozenset(id for id in self.pins if id in layout.shape.index_of)
         memories = self.memories if outcome.memories is None else outcome.memories
         refused = self.overflow_error_seen and outcome.status == "unchanged"
-        past = Past(self.past, self.messages, len(layout.messages))
+        stored = StoredHistory(self.stored_history, self.messages, len(layout.messages))
         return self.with_(
             layout=layout,
             pins=pins,
             split_at=None,
             at=None,
             memories=memories,
-            past=past,
+            stored_history=stored,
             first_context=self.opening,
             overflow_error_seen=refused,
         )

@@ -49,14 +49,14 @@ class Oldest:
     def tokens_left(self, cut: int) -> int:
         """Tokens of the whole context after a cut, overhead included."""
         sums = self.context.layout.tokens
-        spared = self._exempt_tokens[bisect_left(self.exempt, cut)] - self._exempt_tokens[self._in_front]
+        spared = self._exempt_tokens[bisect_left(self.exempt, cut)] - self._exempt_tokens[self._exempt_in_lead]
         return self.context.total.tokens - (sums[cut] - sums[self.lead]) + spared
 
     def _exempt_before(self, cut: int) -> int:
-        return bisect_left(self.exempt, cut) - self._in_front
+        return bisect_left(self.exempt, cut) - self._exempt_in_lead
 
     @cached_property
-    def _in_front(self) -> int:
+    def _exempt_in_lead(self) -> int:
         return bisect_left(self.exempt, self.lead)
 
     def first_cut(self, left: Callable[[int], int], target: int) -> int:

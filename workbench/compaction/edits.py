@@ -15,15 +15,13 @@ from msgspec import Struct
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle, counted, plural
 from workbench.compaction.compose import SourceMap, composed
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.invariants import must_stay, pinned_with_pairs, with_pairs
-from workbench.compaction.keeping import pieces_in_place
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome, Rung, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.spans import spans_of
+from workbench.compaction.spans import pieces_in_place, spans_of
 from workbench.compaction.strategy import Compacting, Strategy
 from workbench.session import Block, Message, Span, Text, ToolResult
 from workbench.session.masked import cut_blocks
@@ -78,11 +76,11 @@ def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int
     """
     shape = context.shape
     safe = must_stay(context)
-    dropped = with_pairs(shape, _known(shape, edits.dropped)) - safe
-    return dropped, frozenset(_known(shape, edits.shortened)) - dropped - safe
+    dropped = with_pairs(shape, _indexes_of(shape, edits.dropped)) - safe
+    return dropped, frozenset(_indexes_of(shape, edits.shortened)) - dropped - safe
 
 
-def _known(shape: Shape, ids: Iterable[str]) -> list[int]:
+def _indexes_of(shape: Shape, ids: Iterable[str]) -> list[int]:
     return [shape.index_of[id] for id in ids if id in shape.index_of]
 
 
@@ -100,13 +98,15 @@ def apply_edits(context: Context, edits: Edits) -> Outcome:
         Stroke(Fate.COMPRESSED, spans_of(sorted(new)), "part"),
         Stroke(Fate.DROPPED, spans_of(sorted(dropped))),
     )
-    draft = Outcome("compacted", _words(dropped, new), messages, tuple(pieces), painted(len(messages), strokes))
+    draft = Outcome(
+        "compacted", _describe_edits(dropped, new), messages, tuple(pieces), painted(len(messages), strokes)
+    )
     before, after = context.total.tokens, context.outcome_size(draft).tokens
     line = f"manual edit: {draft.reason}: {grouped(before)} → {grouped(after)} tokens"
     return replace(draft, rungs=(Rung("manual edit", before, after, draft.reason),), trace=(line,))
 
 
-def _words(dropped: Collection[int], shortened: Collection[int]) -> str:
+def _describe_edits(dropped: Collection[int], shortened: Collection[int]) -> str:
     parts = (
         f"{named(indexes)} {what}" for indexes, what in ((dropped, "dropped"), (shortened, "shortened")) if indexes
     )
@@ -125,8 +125,8 @@ def named(indexes: Collection[int]) -> str:
 def context_after_edits(context: Context, edits: Edits) -> Context:
     """Context that the strategy gets: the edited messages with their pins, and the split at the nearest remaining
     message."""
-    first = _first(context, edits)
-    return context if first is None else _after(context, first)
+    first = _effective_edits(context, edits)
+    return context if first is None else _edited_context(context, first)
 
 
 def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: Policy) -> Compacting:
@@ -134,10 +134,10 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
 
     If the strategy changes nothing, the outcome of a manual run has the edits alone; any other run changes nothing.
     """
-    first = _first(context, edits)
+    first = _effective_edits(context, edits)
     if first is None:
         return (yield from strategy.run(context, policy))
-    second = yield from strategy.run(_after(context, first), policy)
+    second = yield from strategy.run(_edited_context(context, first), policy)
     both = composed(first, second)
     tail = SourceMap(first).index(second.split) if second.split else 0
     if second.status == "unchanged" and not context.manual:
@@ -149,7 +149,7 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
     return replace(both, reason=f"manual edits, {first.reason}; then {second.reason}", tail=tail)
 
 
-def _first(context: Context, edits: Edits) -> Outcome | None:
+def _effective_edits(context: Context, edits: Edits) -> Outcome | None:
     """Outcome of the edits, None if they change nothing."""
     if not edits:
         return None
@@ -157,7 +157,7 @@ def _first(context: Context, edits: Edits) -> Outcome | None:
     return None if first.status == "unchanged" else first
 
 
-def _after(context: Context, first: Outcome) -> Context:
+def _edited_context(context: Context, first: Outcome) -> Context:
     layout = _layout(context, first)
     pins = frozenset(id for id in context.pins if id in layout.shape.index_of)
     return context.with_(
@@ -173,7 +173,7 @@ def _first_context(context: Context, after: Shape) -> Shape:
     because no other request is the first one."""
     opening = context.opening
     request = next((message for message in opening.messages if message.starts_round), None)
-    held = None if request is None else _same(context, request)
+    held = None if request is None else _message_with_request(context, request)
     if held is None:
         return opening
     if held.id not in after.index_of:
@@ -182,7 +182,7 @@ def _first_context(context: Context, after: Shape) -> Shape:
     return opening if left is held else Shape([left if one is request else one for one in opening.messages])
 
 
-def _same(context: Context, request: Message) -> Message | None:
+def _message_with_request(context: Context, request: Message) -> Message | None:
     """Message of the context with the request: the same id, or a copy with the same text; None without one."""
     at = context.shape.index_of.get(request.id)
     if at is not None:

@@ -36,14 +36,14 @@ def export_compacted(
         prompt = left.export_note.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
         texts = [as_user_message(message) if message.id in ids else message for message in messages]
         result = export(session, texts, format_id, memories, export_note=replace(left.export_note, prompt=prompt))
-    promised, shown = left.total, _shown(result, left)
+    promised, shown = left.total, _exported_size(result, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
         return result
     loss = Loss(LossKind.OTHER_SIZE, 1, (str(shown), str(promised)))
     return replace(result, written=replace(result.written, losses=(*result.written.losses, loss)))
 
 
-def _shown(result: Export, left: Context) -> Size | None:
+def _exported_size(result: Export, left: Context) -> Size | None:
     """Size that the export will have; None while its session is still being counted, and if it has no size."""
     meter, found = left.layout.sizes.meter, result.found
     if isinstance(found, str) or not isinstance(meter, SessionMeter) or not meter.counted:

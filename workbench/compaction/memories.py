@@ -33,8 +33,8 @@ def condense(lines: Sequence[str], room: int) -> list[Memory]:
     """
     kept = _without_duplicates([Memory(line.strip(), (number,)) for number, line in enumerate(lines) if line.strip()])
     for alike, together in ((_statement, _subjects_together), (_subject, _statements_together)):
-        kept = _merged(kept, room, alike, together)
-    lightest = sorted(range(len(kept)), key=lambda place: (_weight(kept[place].text), place))
+        kept = _merge_similar(kept, room, alike, together)
+    lightest = sorted(range(len(kept)), key=lambda place: (_importance(kept[place].text), place))
     dropped = set(lightest[: len(kept) - room] if len(kept) > room else ())
     return [memory for place, memory in enumerate(kept) if place not in dropped]
 
@@ -90,7 +90,7 @@ def _statements_together(texts: Sequence[str]) -> str:
     return f"{parts[-1]['bullet'] or ''}{parts[-1]['subject']}: {statements}"
 
 
-def _merged(
+def _merge_similar(
     memories: Sequence[Memory], room: int, alike: Callable[[str], str], together: Callable[[Sequence[str]], str]
 ) -> list[Memory]:
     """Merge similar memories, the oldest first, until all fit."""
@@ -124,7 +124,7 @@ _EXACT = re.compile(r"[\d`]|\w/\w|/\w|\w\.\w")
 """A number, a quoted name, a path or an address."""
 
 
-def _weight(text: str) -> int:
+def _importance(text: str) -> int:
     """2 for a preference or rule, 1 for a line with a number, name, path or address, 0 for others."""
     if _WISH.search(text) or rule_reason(text):
         return 2

@@ -7,10 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
-from workbench.compaction.past import first_context_of, past_of
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.shape import Shape
+from workbench.compaction.stored_history import first_context_of, stored_history_of
 from workbench.formats.registry import by_id
 from workbench.formats.roles import Api
 from workbench.session import Session
@@ -50,7 +49,7 @@ def context_at(
         rules=_project_rules(session.cwd),
         transcript=transcript_of(session),
         summary_versions=session.facts.summary_versions,
-        past=past_of(session, number),
+        stored_history=stored_history_of(session, number),
         first_context=first_context_of(session, number),
         overflow_error_seen=_overflowed(session, number),
         api=api_of(session),

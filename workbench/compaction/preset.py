@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -25,11 +26,14 @@ from tomlkit.items import String
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
+from workbench.base.stamps import utc_datetime
 from workbench.compaction.environment import variables_of
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import adopted_name, has_adopted, load_prompt
 from workbench.compaction.settings import Setting, settings_of, with_settings
 from workbench.compaction.strategies import all_strategies, strategy, strategy_ids
+from workbench.formats.registry import by_id
+from workbench.session import Session
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
@@ -46,7 +50,7 @@ class Earlier(Struct, frozen=True):
         before `before`."""
         if isinstance(self.before, date):
             return not version and day is not None and day < self.before
-        return version != "" and _numbers(version) < _numbers(self.before)
+        return version != "" and _version_numbers(version) < _version_numbers(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class Preset:
 _VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}", re.ASCII)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     """Version such as `2.1.80` as comparable numbers."""
     return tuple(map(int, version.split(".")))
 
@@ -197,7 +201,7 @@ def read_preset(path: Path) -> Preset:
     adopted = _is_prompt_reference(values.get("prompt")) and has_adopted(path.stem)
     if adopted:
         values["prompt"] = {"prompt": adopted_name(path.stem)}
-    values = {name: _value(path, name, value) for name, value in values.items()}
+    values = {name: _value_with_prompt(path, name, value) for name, value in values.items()}
     basis = _with_current_names(chosen.policy_type, table.get("basis", {}))
     for name, word in basis.items():
         if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
@@ -244,7 +248,7 @@ def _with_current_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[
     return {today: word for name, word in basis.items() if (today := policy.today(name).name)}
 
 
-def _value(path: Path, name: str, value: Any) -> Any:
+def _value_with_prompt(path: Path, name: str, value: Any) -> Any:
     if _is_prompt_reference(value):
         try:
             return load_prompt(value["prompt"]).text
@@ -263,11 +267,13 @@ def preset_toml(preset: Preset) -> str:
     document["strategy"] = preset.strategy
     for name, text in (("about", preset.about), ("source", preset.source)):
         if text:
-            document[name] = _text(text)
-    values = _changed(preset.policy, type(preset.policy)())
+            document[name] = _toml_text(text)
+    values = _values_to_write(preset.policy, type(preset.policy)())
     policy = tomlkit.table()
     for name, value in values.items():
-        policy[name] = _inline(value) if isinstance(value, dict) else _text(value) if isinstance(value, str) else value
+        policy[name] = (
+            _inline_table(value) if isinstance(value, dict) else _toml_text(value) if isinstance(value, str) else value
+        )
     document["policy"] = policy
     basis = {name: word for name, word in preset.basis.items() if name in values}
     if basis:
@@ -281,7 +287,7 @@ def preset_toml(preset: Preset) -> str:
     return text
 
 
-def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
+def _values_to_write(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
     """Values that recreate the policy: those that differ from the default, and those that would otherwise be derived
     differently (a language, from a prompt)."""
     values, own = policy.model_dump(), default.model_dump()
@@ -290,13 +296,13 @@ def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in changed or value != read[name]}
 
 
-def _inline(values: Mapping[str, Any]) -> Any:
+def _inline_table(values: Mapping[str, Any]) -> Any:
     table = tomlkit.inline_table()
     table.update(values)
     return table
 
 
-def _text(text: str) -> String:
+def _toml_text(text: str) -> String:
     """TOML string; multi-line if that reads back to the same text."""
     if "\n" in text:
         lines = tomlkit.string(text, multiline=True)
@@ -324,3 +330,19 @@ def save_preset(preset: Preset) -> Path:
     make_folder(path.parent)
     write_atomically(path, text.encode(), overwrite=True)
     return path
+
+
+def agent_preset_id(session: Session) -> str:
+    """Id of the preset that compacts as the session's agent does; "" without one."""
+    with suppress(BadInput):
+        return by_id(session.format).preset
+    return ""
+
+
+def preset_for_version(preset: Preset, session: Session) -> Preset:
+    """Preset of the session's agent with the settings of the version that wrote it, or of the day on which the session
+    began if its files name no version. Any other preset is returned unchanged."""
+    if not preset.id or preset.id != agent_preset_id(session):
+        return preset
+    began = next((message.time for message in session.messages if message.time is not None), None)
+    return preset.of_version(session.facts.version, None if began is None else utc_datetime(began).date())

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import tools_text
 from workbench.compaction.render import tagged
+from workbench.compaction.summary_request import tools_text
 from workbench.tokens.sizes import Basis
 
 

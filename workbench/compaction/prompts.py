@@ -46,18 +46,18 @@ def load_prompt(name: str) -> LoadedPrompt:
     try:
         found = own.stat()
     except (OSError, ValueError):
-        return _bundled(name)
-    return _own(own, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else _bundled(name)
+        return _load_bundled(name)
+    return _load_own(own, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else _load_bundled(name)
 
 
 @lru_cache(maxsize=64)
-def _own(path: Path, changed: int, size: int) -> LoadedPrompt:
+def _load_own(path: Path, changed: int, size: int) -> LoadedPrompt:
     """User's prompt, cached until the file's time or size changes."""
     return checked(path, _read(path))
 
 
 @cache
-def _bundled(name: str) -> LoadedPrompt:
+def _load_bundled(name: str) -> LoadedPrompt:
     return read_prompt(PROMPTS / name)
 
 
@@ -98,7 +98,7 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
     checked(path, content)
     make_folder(path.parent)
     write_atomically(path, content.encode("utf-8", "replace"), overwrite=overwrite)
-    _own.cache_clear()
+    _load_own.cache_clear()
     return path
 
 
@@ -180,7 +180,7 @@ def checked(path: Path, content: str) -> LoadedPrompt:
             takes = f"allowed: {', '.join(known)}" if known else "it allows none"
             raise BadInput(f"{path}, line {line + prompt.above}: unknown placeholder {name!r}; {takes}.")
     if path.suffix == ".jinja":
-        _try(path, prompt, known)
+        _render_samples(path, prompt, known)
     return prompt
 
 
@@ -203,7 +203,7 @@ def _in_template(path: Path, prompt: LoadedPrompt) -> Iterator[tuple[int, str]]:
         raise BadInput(f"{path}: {' '.join(str(error).split())}; correct the template.") from None
 
 
-def _try(path: Path, prompt: LoadedPrompt, known: Collection[str]) -> None:
+def _render_samples(path: Path, prompt: LoadedPrompt, known: Collection[str]) -> None:
     """Render a template with sample values."""
     for sample in (["sample"], []):
         filled(path, prompt, dict.fromkeys(known, sample))
@@ -231,3 +231,41 @@ def _line_of(error: BaseException) -> int:
             line = frame.tb_lineno
         frame = frame.tb_next
     return line
+
+
+_FORMAT = re.compile(
+    r"<summary>|format|markdown|bullet|\bsections?\b|headings?|\btags?\b|\bjson\b|格式|标签|标题|开头", re.IGNORECASE
+)
+_TOPICS = (
+    r"require|request|constraint|instruction|goal|intent|需求|要求|目标|意图|指示",
+    r"action|file|command|change|edit|操作|文件|命令|修改",
+    r"decision|rationale|why|决策|决定|理由",
+    r"pending|task|todo|open question|next step|remain|待|任务|下一步",
+    r"error|fix|problem|错误|修复|问题",
+)
+_FIRST_PERSON = re.compile(
+    r"first person|['\"“”‘’]I['\"“”‘’]|\bI\b[^.\n]{0,20}\b(is|means|represents|refers)|agent ?\(you\)|you,? the agent"
+    r"|第一人称|[“\"']我[”\"']",
+    re.IGNORECASE,
+)
+
+
+def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
+    """One sentence per problem; none if the prompt states what to record, the format, and who "I" is."""
+    found = list(lint_prompt(prompt))
+    if not prompt.strip():
+        return tuple(found)
+    if sum(bool(re.search(topic, prompt, re.IGNORECASE)) for topic in _TOPICS) < 2:
+        found.append("The prompt is too vague: list what to record (requirements, actions, decisions, pending tasks).")
+    if not _FIRST_PERSON.search(prompt):
+        found.append("The prompt does not define 'I': state that 'I' in the summary is the agent.")
+    return tuple(found)
+
+
+def lint_prompt(prompt: str) -> tuple[str, ...]:
+    """Problems that any prompt may have: it is empty, or sets no output format."""
+    if not prompt.strip():
+        return ("The prompt is empty, which disables the summary: state what to record.",)
+    if not _FORMAT.search(prompt):
+        return ("The prompt sets no output format: ask for <summary></summary> tags or named sections.",)
+    return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Gauge
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategies import all_strategies, strategy

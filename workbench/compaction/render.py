@@ -40,9 +40,9 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return f"<thinking>\n{text}\n</thinking>" if text else ""
         case ToolUse(id, name, input):
             still_open = "" if id in answered else ' result="not in this part"'
-            return f'<tool_call name="{name}"{still_open}>{_input(input)}</tool_call>'
+            return f'<tool_call name="{name}"{still_open}>{_input_text(input)}</tool_call>'
         case Media() | Opaque():
-            return _stand_in(block)
+            return _placeholder(block)
         case _:
             error = ' error="true"' if block.is_error else ""
             said = f"\n<user>\n{block.said}\n</user>" if block.said else ""
@@ -94,21 +94,21 @@ def labelled(message: Message, labels: RoleLabels, limits: PartLimits, of: int) 
     for result in message.results:
         text = result.text
         seen += min(len(text), limits.result)
-        lines.append(f"[{labels.result}]: {_cut(text, limits.result)}")
+        lines.append(f"[{labels.result}]: {_cut_end(text, limits.result)}")
         if result.said:
-            lines.append(f"[{labels.user}]: {_cut(result.said, limits.text)}")
+            lines.append(f"[{labels.user}]: {_cut_end(result.said, limits.text)}")
     if limits.thinking and (text := "\n".join(b.text for b in message.blocks if isinstance(b, Thinking) and b.text)):
         seen += min(len(text), limits.thinking)
-        lines.append(f"[{labels.thinking}]: {_cut(text, limits.thinking)}")
+        lines.append(f"[{labels.thinking}]: {_cut_end(text, limits.thinking)}")
     for label, injected in ((labels.injected, True), (_speaker(message, labels), False)):
-        if text := _words(message, injected=injected):
+        if text := _text_content(message, injected=injected):
             seen += min(len(text), limits.text)
-            lines.append(f"[{label}]: {_cut(text, limits.text)}")
+            lines.append(f"[{label}]: {_cut_end(text, limits.text)}")
     calls = []
     for call in message.calls:
-        input = _input(call.input)
+        input = _input_text(call.input)
         seen += len(call.name) + min(len(input), limits.call_input)
-        calls.append(f"{call.name}({_cut(input, limits.call_input)})" if limits.call_input else call.name)
+        calls.append(f"{call.name}({_cut_end(input, limits.call_input)})" if limits.call_input else call.name)
     if calls:
         lines.append(f"[{labels.calls}]: {', '.join(calls)}")
     return RenderedMessage("\n".join(lines), min(seen, of), of)
@@ -118,23 +118,23 @@ def _speaker(message: Message, labels: RoleLabels) -> str:
     return labels.agent if message.role == "assistant" else labels.user
 
 
-def _words(message: Message, *, injected: bool) -> str:
+def _text_content(message: Message, *, injected: bool) -> str:
     """Injected texts; or the other texts, with media as their placeholder and unknown blocks as their type."""
     parts = [
-        block.text if isinstance(block, Text) else _stand_in(block)
+        block.text if isinstance(block, Text) else _placeholder(block)
         for block in blocks_to_render(message)
         if isinstance(block, Text | Media | Opaque) and (isinstance(block, Text) and block.injected) is injected
     ]
     return "\n".join(filter(None, parts))
 
 
-def _stand_in(block: Media | Opaque) -> str:
+def _placeholder(block: Media | Opaque) -> str:
     return block.placeholder if isinstance(block, Media) else f"[{block.type}]"
 
 
-def _input(input: object) -> str:
+def _input_text(input: object) -> str:
     return input if isinstance(input, str) else json_text(input)
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut_end(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "..."

@@ -146,7 +146,7 @@ def _settings(
         if isinstance(default, BaseModel):
             words = name.removesuffix("_params").replace("_", " ")
             yield from _settings(type(default), default, (*path, name), words, declaration.needs, {})
-        elif (kind := _kind(annotation, multiline=declaration.multiline)) is not None:
+        elif (kind := _kind_of_type(annotation, multiline=declaration.multiline)) is not None:
             yield Setting(
                 (*path, name),
                 group or declaration.group,
@@ -169,7 +169,7 @@ def _without_none(annotation: Any) -> Any:
     return annotation
 
 
-def _kind(annotation: Any, *, multiline: bool) -> Kind | None:
+def _kind_of_type(annotation: Any, *, multiline: bool) -> Kind | None:
     if typing.get_origin(annotation) is Literal:
         return "choice"
     kinds: Mapping[Any, Kind] = {bool: "switch", int: "whole", float: "real", str: "lines" if multiline else "text"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 
-from workbench.compaction.outcome import KeptSpan
-from workbench.session import Span
+from workbench.compaction.outcome import KeptSpan, NewMessage, Piece
+from workbench.session import Message, Span
 
 
 def spans_of(indexes: Iterable[int]) -> list[Span]:
@@ -69,3 +69,19 @@ def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
 def kept_pieces(spans: Iterable[Span]) -> list[KeptSpan]:
     """Pieces that keep these messages unchanged; none for an empty span."""
     return [KeptSpan(span.start, span.stop) for span in spans if span.start < span.stop]
+
+
+def pieces_in_place(span: Span, new: Mapping[int, Message], replaced: Set[int] = frozenset()) -> list[Piece]:
+    """Pieces of the messages `span`, with the replacements `new` (by index) in place and without the other indexes in
+    `replaced`."""
+    pieces: list[Piece] = []
+    here = span.start
+    for index in sorted(new.keys() | replaced):
+        if here < index:
+            pieces.append(KeptSpan(here, index))
+        if index in new:
+            pieces.append(NewMessage(new[index], (Span(index, index + 1),)))
+        here = index + 1
+    if here < span.stop:
+        pieces.append(KeptSpan(here, span.stop))
+    return pieces

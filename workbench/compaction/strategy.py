@@ -13,13 +13,14 @@ from typing import Any, Generic, Literal, TypeVar
 from msgspec import Struct
 
 from workbench.base.figures import grouped
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge, RunningMeter, read_on
+from workbench.compaction.context import Context, Gauge, RunningMeter, add_messages
+from workbench.compaction.layers import Layer, layers
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
+from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy_view import StrategyView
 from workbench.compaction.summary_request import Answer, Requests
+from workbench.session import Span
 from workbench.tokens.sizes import Sizes
 
 
@@ -72,6 +73,43 @@ def _none(*_: object) -> tuple[()]:
 
 def _no_reason(_: Policy) -> str:
     return ""
+
+
+class StrategyNote(Struct, frozen=True):
+    """Note next to a message. `warns`: something may be wrong."""
+
+    text: str
+    warns: bool = False
+
+
+class AbridgedHistory(Struct, frozen=True):
+    """History abridged without a model. `entries`: messages of the context with the text for them, oldest first, at
+    most `limit` characters. `whole`: false if older entries did not fit. An entry for a time before the context has no
+    messages in the context."""
+
+    entries: tuple[tuple[tuple[Span, ...], str], ...]
+    limit: int
+    whole: bool
+
+
+def _no_notes(*_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyView(Generic[P]):
+    """Views that a screen shows of a strategy's contexts. Every field has a default that suits any strategy."""
+
+    layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
+    """Parts of a context by size."""
+    prompt_parts: Callable[[Context, P], tuple[PromptPart, ...]] = lambda context, policy: prompt_parts(context)
+    """Text of the whole next prompt, part by part."""
+    notes: Callable[[Shape, P, int], Iterable[StrategyNote]] = _no_notes
+    """Notes on the message at an index."""
+    remark: Callable[[Shape, P], str] | None = None
+    """Sentence about the whole session; may take a second to compute."""
+    abridged: Callable[[Context, P, int], AbridgedHistory] | None = None
+    """Abridged history before the message at an index; None if the strategy has no such history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +264,7 @@ def _meter_value(context: Context, start: Callable[[Context, P], RunningMeter], 
     if found is not None and found.sizes is sizes and (found.inputs == inputs or found.begun == start(context, policy)):
         return found.value
     meter = start(context, policy)
-    read_on([meter], context.layout, 0, len(context))
+    add_messages([meter], context.layout, 0, len(context))
     known[start] = _CachedValue(sizes, inputs, start(context, policy), meter.value)
     return meter.value
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.text import is_ledger, read_ledger
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.summary_tags import summary_inside
+from workbench.compaction.summary_template import summary_inside
 from workbench.facts.diffstat import FileChange, diffstat
 
 _REQUEST = re.compile(r"\A<original_request>\n(.*?)\n</original_request>\n\n", re.DOTALL)

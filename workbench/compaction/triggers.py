@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Gauge
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.window import Window

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from workbench.compaction.conversation import RequestShape
 from workbench.compaction.language import Language
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.summary_request import RequestShape
 
 EarlierSummary = Literal["drop", "keep", "nest", "extend"]
 MessagesAs = Literal["messages", "events"]

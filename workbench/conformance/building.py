@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Context, Layout
 from workbench.compaction.shape import Shape
 from workbench.session import Block, Kind, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes, visible_chars

@@ -11,8 +11,7 @@ from workbench.analysis.replay import Replay, replays
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess_recorded, compare
-from workbench.compaction.agent_preset import preset_for_version
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, preset_for_version
 from workbench.runs.questions import exam_of, questions
 from workbench.summarizers.extractive import extractive
 

@@ -27,8 +27,7 @@ from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
 from workbench.bench import Bench, choose_preset, rule_states
 from workbench.bench.assessment import FIGURES, Assessment, compare, compute
-from workbench.compaction.agent_preset import preset_for_version
-from workbench.compaction.preset import Preset, default_preset
+from workbench.compaction.preset import Preset, default_preset, preset_for_version
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.summarizers.by_name import SummarizerName, check_key

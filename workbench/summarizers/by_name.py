@@ -11,8 +11,7 @@ from msgspec import Struct
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_text
 from workbench.base.secrets import masked_value
-from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, MessagesBody, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session
 from workbench.summarizers.call_limits import CallLimits, limits_of
 from workbench.summarizers.command import command_summarizer

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.compaction.conversation import MessagesBody, RequestBody, TextBody
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.summary_request import SummaryRequest
-from workbench.compaction.summary_tags import without_summary_tags
+from workbench.compaction.summary_request import MessagesBody, RequestBody, SummaryRequest, TextBody
+from workbench.compaction.summary_template import without_summary_tags
 from workbench.facts.fact import FactKind
 from workbench.facts.fences import fences
 from workbench.summarizers.extractive import topics_of_titles

@@ -16,8 +16,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.values import json_text
-from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import MessagesBody, SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.jsonl import loads

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.errors import BadInput
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Message
 from workbench.tui.plain import figure, one_line

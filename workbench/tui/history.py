@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from workbench.bench import Bench, steps
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 
 LIMIT = 500
 """Most steps that can be undone. A step shares unchanged data, so it costs a few hundred bytes."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, with_limit
 from workbench.bench.saved_work import restore_work, work_of
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.opening import context_at
 from workbench.session import Session
 from workbench.tokens import Counter

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from workbench.base.secrets import masked_of
 from workbench.base.text import clip, untagged
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse

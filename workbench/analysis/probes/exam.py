@@ -18,11 +18,10 @@ from xml.sax.saxutils import escape
 
 from workbench.analysis.probes.probe import Probe, contains_term, mark_reply
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import MessagesBody, TextBody
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Compacting
-from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, MessagesBody, Summary, SummaryRequest, TextBody
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 from workbench.summarizers import run_history

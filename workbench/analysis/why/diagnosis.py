@@ -20,10 +20,9 @@ from workbench.analysis.why.findings import Finding, findings
 from workbench.analysis.why.overflow import Crossing, OverflowLimit, RejectedRequest, crossing, rejected_requests
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, preset_for_version
 from workbench.compaction.strategies import remedies, strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Session

@@ -22,10 +22,9 @@ from workbench.analysis.why.overflow import Delay, OverflowLimit, delay, delay_w
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
-from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, agent_preset_id
 from workbench.compaction.strategies import remedies
 from workbench.compaction.strategy import Trigger
 

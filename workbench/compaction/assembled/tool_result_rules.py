@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle, plural
 from workbench.base.values import json_text
-from workbench.compaction.assembled.recap import recap
+from workbench.compaction.assembled.notes import recap
 from workbench.facts.calls import ToolCall, exit_code
 from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import actions_of
@@ -75,13 +75,13 @@ def _nonblank(lines: list[str]) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def _listing(use: CallFacts, data: Any) -> Any:
+def _ls_rule(use: CallFacts, data: Any) -> Any:
     """LS: directory, counts, first entries."""
     if isinstance(data, str):
         lines = [line for line in _nonblank(data.split("\n")) if not line.startswith("NOTE:")]
         data = {"entries": [re.sub(r"^\s*[-*•│├└─ ]+\s*", "", line) for line in lines]}
     if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
-        return _generic(use, data)
+        return _other_rule(use, data)
     folders = sum(
         one.get("type") in ("dir", "directory") if isinstance(one, dict) else str(one).endswith("/")
         for one in data["entries"]
@@ -89,7 +89,7 @@ def _listing(use: CallFacts, data: Any) -> Any:
     counts = {"directories": folders, "files": len(data["entries"]) - folders}
     where = use.argument("path", "directory", "dir_path", "target_directory", "relative_workspace_path")
     head = {"directory": where} if where else {}
-    return _first(use, {**head, **counts, **data}, "entries", use.limits.ls_entries)
+    return _first_items(use, {**head, **counts, **data}, "entries", use.limits.ls_entries)
 
 
 _NOTE = re.compile(
@@ -97,16 +97,16 @@ _NOTE = re.compile(
 )
 
 
-def _hits(use: CallFacts, data: Any) -> Any:
+def _glob_rule(use: CallFacts, data: Any) -> Any:
     """Glob: pattern, hit count, first hits."""
     if isinstance(data, str):
         paths = [line for line in _nonblank(data.split("\n")) if not _NOTE.match(line)]
         data = {"count": len(paths), "paths": paths}
     if not isinstance(data, dict) or not isinstance(data.get("paths"), list):
-        return _generic(use, data)
+        return _other_rule(use, data)
     pattern = use.argument("pattern", "glob", "glob_pattern", "query")
     head = {"pattern": pattern} if pattern else {}
-    return _first(use, {**head, "count": len(data["paths"]), **data}, "paths", use.limits.glob_paths)
+    return _first_items(use, {**head, "count": len(data["paths"]), **data}, "paths", use.limits.glob_paths)
 
 
 _MATCH = re.compile(r"^(?:(?P<file>(?:[A-Za-z]:)?[^:\n]{1,1000}):)?(?P<line>\d+):(?P<text>.*)$", re.DOTALL)
@@ -117,11 +117,11 @@ def _matches(use: CallFacts, data: Any) -> Any:
     if isinstance(data, str):
         data = _grep_text(use, data)
     if not isinstance(data, dict) or not isinstance(data.get("matches"), list):
-        return _generic(use, data)
+        return _other_rule(use, data)
     pattern = use.argument("pattern", "query", "regex", "search_term")
     head = {"pattern": pattern} if pattern else {}
-    counted = {"count": len(data["matches"]), "summary": _found(map(_file_of, data["matches"]))}
-    return _first(use, {**head, **counted, **data}, "matches", use.limits.grep_lines)
+    counted = {"count": len(data["matches"]), "summary": _count_matches(map(_file_of, data["matches"]))}
+    return _first_items(use, {**head, **counted, **data}, "matches", use.limits.grep_lines)
 
 
 def _file_of(match: Any) -> str:
@@ -132,7 +132,7 @@ def _file_of(match: Any) -> str:
     return (found["file"] or "") if found else ""
 
 
-def _found(files: Iterable[str]) -> str:
+def _count_matches(files: Iterable[str]) -> str:
     """Summary of matches from the file of each match ("" if unknown): number of matches and of files."""
     each = list(files)
     known = len(set(each) - {""})
@@ -150,7 +150,7 @@ def _grep_text(use: CallFacts, text: str) -> Data:
         return {"summary": notes[0] if notes else f"{len(rest)} lines", "matches": rest}
     searched = use.argument("path", "file_path", "file")
     matches = [f"{found['file'] or searched}:{found['line']}:{found['text']}".lstrip(":") for found in numbered]
-    words = _found(found["file"] or searched for found in numbered)
+    words = _count_matches(found["file"] or searched for found in numbered)
     return {"summary": notes[0] if notes else words, "matches": matches}
 
 
@@ -162,7 +162,7 @@ def _lines_read(use: CallFacts, data: Any) -> Any:
     if isinstance(data, str):
         data = {"content": data}
     if not isinstance(data, dict) or not isinstance(data.get("content"), str):
-        return _generic(use, data)
+        return _other_rule(use, data)
     lines = data["content"].removesuffix("\n").split("\n")
     shown = lines[: use.limits.read_lines]
     if not any(_NUMBERED.match(line) for line in lines[:4]):
@@ -190,9 +190,9 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content", "preview")
 
 
-def _change(use: CallFacts, data: Any) -> Any:
+def _edit_rule(use: CallFacts, data: Any) -> Any:
     """Edit and MultiEdit: file, range, key fragment; only a summary of a large diff."""
-    return _written(use, data, _diff_summary)
+    return _change_rule(use, data, _diff_summary)
 
 
 def _new_text(use: CallFacts, data: Any) -> Any:
@@ -204,14 +204,14 @@ def _new_text(use: CallFacts, data: Any) -> Any:
         operation = "overwritten" if old else "new" if new else ""
         fields = _change_text(use, data)
         data = {"file": fields.pop("file"), "operation": operation, **fields} if operation else fields
-    return _written(use, data, lambda use, lines: "\n".join(lines[: use.limits.long_fragment_lines]))
+    return _change_rule(use, data, lambda use, lines: "\n".join(lines[: use.limits.long_fragment_lines]))
 
 
-def _written(use: CallFacts, data: Any, shortened: Callable[[CallFacts, list[str]], str]) -> Any:
+def _change_rule(use: CallFacts, data: Any, shortened: Callable[[CallFacts, list[str]], str]) -> Any:
     if isinstance(data, str):
         data = _change_text(use, data)
     if not isinstance(data, dict):
-        return _generic(use, data)
+        return _other_rule(use, data)
     out = {**_file_and_range(use, data), **data}
     for key in _FRAGMENTS:
         value = out.get(key)
@@ -219,11 +219,11 @@ def _written(use: CallFacts, data: Any, shortened: Callable[[CallFacts, list[str
             continue
         lines = value.removesuffix("\n").split("\n")
         long = len(lines) > use.limits.fragment_lines
-        out[key] = shortened(use, lines) if long else "\n".join(_narrow(use, lines))
+        out[key] = shortened(use, lines) if long else "\n".join(_cut_lines(use, lines))
         if long or out[key] != value.removesuffix("\n"):
             out["truncated"] = True
     rest = {key: value for key, value in out.items() if key not in _FRAGMENTS}
-    return {**_smaller(use, rest), **{key: out[key] for key in _FRAGMENTS if key in out}}
+    return {**_compress_other_fields(use, rest), **{key: out[key] for key in _FRAGMENTS if key in out}}
 
 
 def _change_text(use: CallFacts, text: str) -> Data:
@@ -277,23 +277,23 @@ _LABELLED = re.compile(r"^(Stdout|Output|Stderr|Error|Exit Code|Signal|Command|D
 _EXIT_LINE = re.compile(r"\A\W{0,3}exit code:? ?-?\d{1,5}\n?", re.IGNORECASE)
 
 
-def _output(use: CallFacts, data: Any) -> Any:
+def _bash_rule(use: CallFacts, data: Any) -> Any:
     """Bash: the first and last lines of stdout, the last lines of stderr. Output without a known stream counts as
     stderr if the command failed, else as stdout."""
     if isinstance(data, str):
         data = _shell_text(use, data)
     if not isinstance(data, dict):
-        return _generic(use, data)
-    out = _smaller(use, {key: value for key, value in data.items() if key not in ("stdout", "stderr")})
+        return _other_rule(use, data)
+    out = _compress_other_fields(use, {key: value for key, value in data.items() if key not in ("stdout", "stderr")})
     for key, chosen, limit in (
-        ("stdout", _ends, use.limits.stdout_lines),
+        ("stdout", _first_and_last, use.limits.stdout_lines),
         ("stderr", _last, use.limits.stderr_lines),
     ):
         value = data.get(key)
         if not isinstance(value, str) or not value.strip():
             continue
         lines = value.strip("\n").split("\n")
-        kept = _narrow(use, chosen(lines, limit) if len(lines) > limit else lines)
+        kept = _cut_lines(use, chosen(lines, limit) if len(lines) > limit else lines)
         out[key] = "\n".join(kept)
         if kept != lines:
             out = {**out, f"{key}_lines": out.get(f"{key}_lines", len(lines)), "truncated": True}
@@ -316,7 +316,7 @@ def _shell_text(use: CallFacts, text: str) -> Data:
     return {**found, "stderr" if use.failed else "stdout": _EXIT_LINE.sub("", text)}
 
 
-def _ends(lines: list[str], limit: int) -> list[str]:
+def _first_and_last(lines: list[str], limit: int) -> list[str]:
     """At most `limit` lines: the first third, a mark, and the rest from the end, where a command reports its result."""
     if limit < 3:
         return _last(lines, limit)
@@ -328,15 +328,15 @@ def _last(lines: list[str], limit: int) -> list[str]:
     return lines[-limit:] if limit else []
 
 
-def _recap(use: CallFacts, data: Any) -> Any:
+def _todo_rule(use: CallFacts, data: Any) -> Any:
     """TodoWrite: the recap only."""
     if isinstance(data, dict) and isinstance(data.get("recap"), str):
         return {"recap": data["recap"]}
     words = recap(tasks_of((ToolCall(0, use.call, ()),))) if use.call is not None else ""
-    return {"recap": words} if words else _generic(use, data)
+    return {"recap": words} if words else _other_rule(use, data)
 
 
-def _generic(use: CallFacts, data: Any) -> Any:
+def _other_rule(use: CallFacts, data: Any) -> Any:
     """Any other tool: cut in the middle, with a flag. Only this rule writes `excerpt`, so a second compression leaves
     it unchanged."""
     limit = use.limits.other_chars
@@ -348,20 +348,20 @@ def _generic(use: CallFacts, data: Any) -> Any:
     return data if len(text) <= limit else {"excerpt": clip_middle(text, limit), "truncated": True}
 
 
-def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
+def _first_items(use: CallFacts, data: Data, key: str, limit: int) -> Data:
     """Keep the first `limit` items of the list `key`, and all other data: flags and counts."""
     items = data[key]
     kept = [clip_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
-    out = {**_smaller(use, {name: value for name, value in data.items() if name != key}), key: kept}
+    out = {**_compress_other_fields(use, {name: value for name, value in data.items() if name != key}), key: kept}
     return {**out, "truncated": True} if kept != items else out
 
 
-def _smaller(use: CallFacts, data: Data) -> Data:
+def _compress_other_fields(use: CallFacts, data: Data) -> Data:
     """Compress the fields that no rule names: flags and counts stay, long values are cut by the generic rule."""
-    return {key: _generic(use, value) for key, value in data.items()}
+    return {key: _other_rule(use, value) for key, value in data.items()}
 
 
-def _narrow(use: CallFacts, lines: list[str]) -> list[str]:
+def _cut_lines(use: CallFacts, lines: list[str]) -> list[str]:
     limit = use.limits.line_chars
     if max(map(len, lines), default=0) <= limit:
         return lines
@@ -369,13 +369,13 @@ def _narrow(use: CallFacts, lines: list[str]) -> list[str]:
 
 
 RULES: dict[ToolKind, Rule] = {
-    "ls": _listing,
-    "glob": _hits,
+    "ls": _ls_rule,
+    "glob": _glob_rule,
     "grep": _matches,
     "read": _lines_read,
-    "edit": _change,
+    "edit": _edit_rule,
     "write": _new_text,
-    "bash": _output,
-    "todo": _recap,
-    "other": _generic,
+    "bash": _bash_rule,
+    "todo": _todo_rule,
+    "other": _other_rule,
 }

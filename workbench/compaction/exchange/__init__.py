@@ -1,1 +1,1 @@
-"""Parts of `exchange-summary`: settings, product parameters, the cut between exchanges, the abridged history."""
+"""Parts of `exchange-summary`: the cut between exchanges, the abridged history."""

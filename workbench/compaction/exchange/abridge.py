@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
-from workbench.compaction.past import Past, Place
 from workbench.compaction.prompts import LoadedPrompt, file_of, filled, load_prompt
 from workbench.compaction.shape_calls import actions_at
 from workbench.compaction.spans import spans_of
+from workbench.compaction.stored_history import Place, StoredHistory
 from workbench.session import Message, Span
 
 TEMPLATE = "abridged-entry.jinja"
@@ -71,8 +71,8 @@ def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Abr
     entries: list[AbridgedEntry] = []
     template, total = load_prompt(TEMPLATE), 0
     goes_on = bool(context.shape.open_across[before])
-    for request in _requests_backwards(context.past.backwards(context.shape, before)):
-        text = _entry_text(context.past, template, request, continues=goes_on and not entries, params=params)
+    for request in _requests_backwards(context.stored_history.backwards(context.shape, before)):
+        text = _entry_text(context.stored_history, template, request, continues=goes_on and not entries, params=params)
         if total + len(text) > params.total_chars_limit:
             return AbridgedEntries(tuple(reversed(entries)), whole=False)
         here = [index for shape, index in request if shape is context.shape]
@@ -98,15 +98,23 @@ def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
 
 
 def _entry_text(
-    past: Past, template: LoadedPrompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
+    stored_history: StoredHistory,
+    template: LoadedPrompt,
+    request: Sequence[Place],
+    *,
+    continues: bool,
+    params: AbridgedHistoryParams,
 ) -> str:
     """Text of one entry, cached with the stored history: in a long session, a compaction needs most entries of the one
     before."""
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
-    if key not in past.abridged_texts:
-        past.abridged_texts[key] = messages, _entry(template, request, messages, continues=continues, params=params)
-    return past.abridged_texts[key][1]
+    if key not in stored_history.abridged_texts:
+        stored_history.abridged_texts[key] = (
+            messages,
+            _entry(template, request, messages, continues=continues, params=params),
+        )
+    return stored_history.abridged_texts[key][1]
 
 
 def _entry(
@@ -130,11 +138,11 @@ def _entry(
     values = {
         "user_message": clip_middle(has_request, params.user_message_chars_limit),
         "has_actions": bool(done),
-        "files_modified": _first(done.get("modified"), params.num_files_modified_limit),
-        "files_created": _first(done.get("created"), params.num_files_created_limit),
-        "files_deleted": _first(done.get("deleted"), params.num_files_deleted_limit),
-        "files_viewed": _first(done.get("viewed"), params.num_files_viewed_limit),
-        "terminal_commands": _first(done.get("command"), params.num_terminal_commands_limit),
+        "files_modified": _first_targets(done.get("modified"), params.num_files_modified_limit),
+        "files_created": _first_targets(done.get("created"), params.num_files_created_limit),
+        "files_deleted": _first_targets(done.get("deleted"), params.num_files_deleted_limit),
+        "files_viewed": _first_targets(done.get("viewed"), params.num_files_viewed_limit),
+        "terminal_commands": _first_targets(done.get("command"), params.num_terminal_commands_limit),
         "agent_response": clip_middle(last.text, params.agent_response_chars_limit) if answered else "",
         "was_interrupted": not continues,
         "continues": continues,
@@ -142,5 +150,5 @@ def _entry(
     return filled(file_of(TEMPLATE), template, values).rstrip("\n")
 
 
-def _first(targets: Iterable[str] | None, limit: int) -> Sequence[str]:
+def _first_targets(targets: Iterable[str] | None, limit: int) -> Sequence[str]:
     return list(targets or ())[:limit]

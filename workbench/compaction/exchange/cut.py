@@ -59,7 +59,7 @@ def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
     shape = context.shape
     ids = (context.messages[index].id for index in shape.summaries)
     counts = enabled and any(context.summary_versions.get(id, version) == version for id in ids)
-    return context.past.size_outside(shape) if shape.summaries and not counts else 0
+    return context.stored_history.size_outside(shape) if shape.summaries and not counts else 0
 
 
 @dataclass
@@ -178,7 +178,7 @@ def cut_exchanges(
 ) -> ExchangeCut | str:
     """Return the cut, or the reason why there is nothing to compact. Appends its steps, in words, to `trace`."""
     shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
-    ideal = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
+    ideal = min(_head_length(context, history, numbers, trace), _answered_exchanges(shape, exchanges))
     length = _before_late_results(shape, exchanges, ideal, trace)
     if length == 0:
         return "the head is empty"
@@ -192,16 +192,16 @@ def cut_exchanges(
     if not fresh:
         return "the head holds only an earlier summary"
     pins = pinned_with_pairs(context)
-    spans = _spans(shape, fresh)
+    spans = _message_spans(shape, fresh)
     fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
     skipped = guarded_start(fresh_sizes, numbers.guard_chars)
     if skipped:
         trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not sent to the summarizer")
     return ExchangeCut(
         head=spans,
-        shown=_spans(shape, fresh[skipped:]),
+        shown=_message_spans(shape, fresh[skipped:]),
         last=shape.exchanges[fresh[-1]],
-        tail=_tail(shape, exchanges, length),
+        tail=_tail_start(shape, exchanges, length),
         earlier=tuple(i for i in shape.summaries if shape.exchange_index(i + 1) - 1 in head),
         pins=pins,
     )
@@ -221,7 +221,7 @@ def _head_length(context: Context, history: ExchangeHistory, numbers: CutSetting
     return head_length(history.sizes, numbers.tail_chars, numbers.min_tail)
 
 
-def _read(shape: Shape, exchanges: Sequence[int]) -> int:
+def _answered_exchanges(shape: Shape, exchanges: Sequence[int]) -> int:
     """Return the number of answered exchanges. An unanswered one is never in the head."""
     if not shape.unread:
         return len(exchanges)
@@ -241,7 +241,7 @@ def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, tr
 
 
 def _answered_at_once(shape: Shape, exchanges: Sequence[int], length: int) -> bool:
-    tail = _tail(shape, exchanges, length)
+    tail = _tail_start(shape, exchanges, length)
     if not shape.open_across[tail]:
         return True
     last, following = shape.exchanges[exchanges[length - 1]], shape.exchanges[exchanges[length]]
@@ -262,11 +262,11 @@ def open_calls(shape: Shape, span: Span, tail: int) -> tuple[tuple[int, ToolUse]
     )
 
 
-def _tail(shape: Shape, exchanges: Sequence[int], length: int) -> int:
+def _tail_start(shape: Shape, exchanges: Sequence[int], length: int) -> int:
     return shape.exchanges[exchanges[length]].start if length < len(exchanges) else len(shape.messages)
 
 
-def _spans(shape: Shape, numbers: Sequence[int]) -> tuple[Span, ...]:
+def _message_spans(shape: Shape, numbers: Sequence[int]) -> tuple[Span, ...]:
     """Return the exchanges with these ascending numbers as spans of messages; adjacent spans are joined."""
     exchanges = shape.exchanges
     if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import text_of_summaries
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.compaction.summary_extras import Original, original_of
+from workbench.compaction.summary_template import text_of_summaries
 from workbench.facts.commands_and_paths import REFUSED_BY_USER, core_command
 from workbench.facts.error_states import READ_ONLY_COMMAND
 from workbench.facts.fact import Fact

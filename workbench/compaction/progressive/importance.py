@@ -128,7 +128,7 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
         elif called.ok is False and not called.refused and called.result_index is not None:
             failed.add(called.result_index)
     fixed = {index for fix in fixes_of(shape) for index in (fix.by, fix.success)}
-    reused = _reused(shape, words)
+    reused = _count_reused_names(shape, words)
     last = max(len(messages) - 1, 1)
     rows = []
     for index, message in enumerate(messages):
@@ -148,13 +148,13 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
     return tuple(rows)
 
 
-def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
+def _count_reused_names(shape: Shape, words: Sequence[str]) -> list[int]:
     """Number of names that each message is the first to use and that a later message uses again, in words or calls."""
     count = [0] * len(words)
     first: dict[str, int] = {}
     again: set[str] = set()
     for index in range(len(words)):
-        for name in set(_names(shape, index, words[index])):
+        for name in set(_names_in(shape, index, words[index])):
             if name not in first:
                 first[name] = index
             elif name not in again:
@@ -163,7 +163,7 @@ def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
     return count
 
 
-def _names(shape: Shape, index: int, words: str) -> Iterator[str]:
+def _names_in(shape: Shape, index: int, words: str) -> Iterator[str]:
     yield from _NAME.findall(words[:SCANNED])
     for action in actions_at(shape, index):
         yield from _NAME.findall(action.target[:TARGET])

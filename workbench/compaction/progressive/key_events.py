@@ -60,13 +60,13 @@ def fixes_of(shape: Shape) -> tuple[ErrorFix, ...]:
         elif called.ok:
             for failed in waiting.pop(key, ()) if key else ():
                 between = changed if changed is not None and changed > failed else number
-                found.append(_fixed(calls[failed], calls[between].index, called.index))
+                found.append(_error_fix(calls[failed], calls[between].index, called.index))
             if _files_changed(called):
                 changed = number
     return tuple(sorted(found, key=lambda one: (one.error, one.success)))
 
 
-def _fixed(failed: ToolCall, by: int, success: int) -> ErrorFix:
+def _error_fix(failed: ToolCall, by: int, success: int) -> ErrorFix:
     at = failed.result_index if failed.result_index is not None else failed.index
     of_command = any(action.kind == "command" for action in failed.actions)
     line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
@@ -90,10 +90,10 @@ def _all_events(shape: Shape) -> list[tuple[int, str]]:
     calls = calls_of(shape)
     return [
         *_instructions(shape),
-        *_finished(calls),
-        *_answers(shape, calls),
+        *_finishing_calls(calls),
+        *_answers_after_changes(shape, calls),
         *_fixed_errors(shape),
-        *_changed(calls),
+        *_changing_calls(calls),
     ]
 
 
@@ -107,7 +107,7 @@ def _instructions(shape: Shape) -> list[tuple[int, str]]:
     return found
 
 
-def _finished(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
+def _finishing_calls(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     """Calls of the task list that finish a task."""
     found = []
     done: set[str] = set()
@@ -132,7 +132,7 @@ def _says_completed(called: ToolCall) -> bool:
     return isinstance(called.call.input, dict) and called.call.input.get("status") == "completed"
 
 
-def _answers(shape: Shape, calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
+def _answers_after_changes(shape: Shape, calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     """Answers that end a round in which something was changed."""
     changes = [called.index for called in calls if called.ok is not False and _files_changed(called)]
     found, at = [], 0
@@ -154,7 +154,7 @@ def _fixed_errors(shape: Shape) -> list[tuple[int, str]]:
     return found
 
 
-def _changed(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
+def _changing_calls(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     found = ((called.index, changed_by(called)) for called in calls)
     return [(index, clip_at_word(f"change: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
 

@@ -9,8 +9,8 @@ from pydantic import field_validator
 from workbench.compaction.policy import setting
 from workbench.compaction.progressive.importance import ImportanceWeights
 from workbench.compaction.progressive.task_type import TaskCutoffs
+from workbench.compaction.prompt_policies import SummaryPolicy, builtin_text
 from workbench.compaction.shape import SUMMARY_MARKER
-from workbench.compaction.summarizing import SummaryPolicy, builtin_text
 
 
 class ProgressivePolicy(SummaryPolicy):
@@ -91,7 +91,7 @@ class ProgressivePolicy(SummaryPolicy):
 
     @field_validator("sliding_window_size")
     @classmethod
-    def _odd(cls, value: int) -> int:
+    def _must_be_odd(cls, value: int) -> int:
         if value % 2 == 0:
             raise ValueError(f"the window must be odd, so that roles alternate; use {value - 1} or {value + 1}")
         return value

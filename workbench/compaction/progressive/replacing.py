@@ -11,27 +11,19 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from dataclasses import dataclass
 
 from workbench.compaction.context import Context
+from workbench.compaction.excerpt import Excerpt, excerpt, tagged_style
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.invariants import pinned_with_pairs
-from workbench.compaction.keeping import summaries_in_request
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.progressive.retained import extras_for, first_request_index
 from workbench.compaction.progressive.rungs import MessageGroup, RungPlan
 from workbench.compaction.prompts import fill
-from workbench.compaction.request import (
-    Excerpt,
-    RequestPrompt,
-    as_text,
-    clean_answer,
-    excerpt,
-    request_for,
-    tagged_style,
-    truncation_for,
-)
+from workbench.compaction.request import RequestPrompt, as_text, clean_answer, request_for, truncation_for
 from workbench.compaction.spans import joined, kept_pieces, spans_of
 from workbench.compaction.summary_extras import SummaryExtras, summary_alone
 from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_template import summaries_in_request
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span, Text
 

@@ -99,7 +99,7 @@ def unfinished_of(shape: Shape) -> Span:
     return Span(len(messages), len(messages))
 
 
-def always_kept(context: Context) -> frozenset[int]:
+def never_summarized(context: Context) -> frozenset[int]:
     """Messages that stay on every rung, with complete tool pairs: pins, the session's own system messages, unfinished
     messages, and a first request that is more than text."""
     shape = context.shape

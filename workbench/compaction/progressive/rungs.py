@@ -59,11 +59,11 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPl
     """
     answers = (size + 1) // 2
     window = range(_turn_start(context.messages, answers), len(context))
-    others = _others(context, keep, window)
+    others = _summarizable(context, keep, window)
     note = f"the agent's last {answers} turns are kept, with the messages between and after them"
     if wider := len(with_pairs(context.shape, window)) - len(window):
         note += f", {wider} more to keep tool pairs complete"
-    return _cut("summary of messages before the window", others, note)
+    return _plan_one_group("summary of messages before the window", others, note)
 
 
 def _turn_start(messages: Sequence[Message], number: int) -> int:
@@ -81,14 +81,14 @@ def importance(
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = percent(len(high) / max(len(context), 1))
     note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and are kept"
-    return _rest("summary of less important messages", context, keep, high, newest, note)
+    return _plan_for_rest("summary of less important messages", context, keep, high, newest, note)
 
 
 def key_events(context: Context, keep: Collection[int], newest: int) -> RungPlan:
     """Keep key events (see `events_of`), and the newest `newest` of the other messages; summarize the rest."""
     events = events_of(context.shape)
     note = f"{len(events)} of {len(context)} messages are key events and are kept"
-    return _rest("summary of the other messages", context, keep, events, newest, note)
+    return _plan_for_rest("summary of the other messages", context, keep, events, newest, note)
 
 
 def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> RungPlan:
@@ -100,7 +100,7 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> R
     note = f"{counted(len(rounds), 'round')} in chunks of {chunk_rounds}: {sizes or 'none'}"
     if len(chunks) < 2:
         return RungPlan((), f"{note}; the last chunk is kept")
-    others = _others(context, keep, range(chunks[-1][0].start, len(context)))
+    others = _summarizable(context, keep, range(chunks[-1][0].start, len(context)))
     groups = []
     start = 0
     for number, chunk in enumerate(chunks[:-1], 1):
@@ -113,11 +113,13 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> R
 
 def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
     """Summarize everything except messages that must stay."""
-    others = _others(context, keep, ())
-    return _cut("summary of the whole conversation", others, f"{len(others)} of {len(context)} messages are summarized")
+    others = _summarizable(context, keep, ())
+    return _plan_one_group(
+        "summary of the whole conversation", others, f"{len(others)} of {len(context)} messages are summarized"
+    )
 
 
-def _rest(
+def _plan_for_rest(
     purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str
 ) -> RungPlan:
     """Plan for messages that are neither in `stay` nor among the `newest` newest others; unanswered messages count
@@ -125,13 +127,13 @@ def _rest(
     stay = list(stay)
     unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
     newest = max(newest - len(unread), 0)
-    rest = _others(context, keep, stay)
+    rest = _summarizable(context, keep, stay)
     near = rest[-newest:] if newest else []
     note = f"{note}, and the newest {len(near) + len(unread)} of the rest"
-    return _cut(purpose, _others(context, keep, [*stay, *near]), note)
+    return _plan_one_group(purpose, _summarizable(context, keep, [*stay, *near]), note)
 
 
-def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
+def _summarizable(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
     """Messages to summarize, including the first request, if `stay` and unanswered messages stay with their tool pairs,
     in addition to `keep`."""
     request = first_request_index(context)
@@ -140,5 +142,5 @@ def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> lis
     return others if others != [request] else []
 
 
-def _cut(purpose: str, others: Sequence[int], note: str) -> RungPlan:
+def _plan_one_group(purpose: str, others: Sequence[int], note: str) -> RungPlan:
     return RungPlan((MessageGroup(purpose, tuple(others)),) if others else (), note)

@@ -103,13 +103,13 @@ class TaskType:
 def task_type(shape: Shape, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
     """Type of a session's task; `chosen` other than auto is the user's choice and wins."""
     evidence = evidence_of(shape)
-    found, why = _verdict(evidence, cutoffs)
+    found, why = _classify(evidence, cutoffs)
     if chosen == "auto":
         return TaskType(found, evidence, why)
     return TaskType(chosen, evidence, why, overruled=found)
 
 
-def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
+def _classify(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
     classified = seen.edits + seen.checks + seen.lookups
     code = (seen.edits + seen.checks) / classified if classified else 0.0
     a_round = seen.calls / max(seen.rounds, 1)
@@ -132,7 +132,7 @@ def evidence_of(shape: Shape) -> Evidence:
     """Counts that decide the type of a task."""
     counts = dict.fromkeys(("edits", "checks", "lookups", "other"), 0)
     for called in calls_of(shape):
-        counts[_sort(called)] += 1
+        counts[_call_class(called)] += 1
     text_messages = [
         len(text)
         for message in shape.messages
@@ -142,7 +142,7 @@ def evidence_of(shape: Shape) -> Evidence:
     return Evidence(len(shape.rounds.rounds), **counts, text_messages=len(text_messages), mean_chars=mean)
 
 
-def _sort(called: ToolCall) -> str:
+def _call_class(called: ToolCall) -> str:
     kinds = {action.kind for action in called.actions}
     if kinds & CHANGES and "command" not in kinds:
         return "edits"

@@ -58,27 +58,27 @@ def strategy(id: str) -> Strategy[Any]:
 
 def all_strategies() -> tuple[Strategy[Any], ...]:
     """Every strategy that can be used; see `unusable` for the others."""
-    return tuple(one for one in _tried() if isinstance(one, Strategy))
+    return tuple(one for one in _load_all() if isinstance(one, Strategy))
 
 
 def remedies(bound: int) -> Iterator[tuple[Strategy[Any], Remedy]]:
     """Every strategy that has a remedy for a context of at most `bound` tokens. Own strategies without one are not
     imported."""
-    for one in map(_try, (id for id in strategy_ids() if id not in OWN or id in OWN_WITH_REMEDY)):
+    for one in map(_load_or_error, (id for id in strategy_ids() if id not in OWN or id in OWN_WITH_REMEDY)):
         if isinstance(one, Strategy) and one.remedy is not None:
             yield one, one.remedy(bound)
 
 
 def unusable() -> tuple[str, ...]:
     """Reasons why installed strategies cannot be used, one sentence for each strategy."""
-    return tuple(str(one) for one in _tried() if isinstance(one, BadInput))
+    return tuple(str(one) for one in _load_all() if isinstance(one, BadInput))
 
 
-def _tried() -> Iterator[Strategy[Any] | BadInput]:
-    return map(_try, strategy_ids())
+def _load_all() -> Iterator[Strategy[Any] | BadInput]:
+    return map(_load_or_error, strategy_ids())
 
 
-def _try(id: str) -> Strategy[Any] | BadInput:
+def _load_or_error(id: str) -> Strategy[Any] | BadInput:
     try:
         return strategy(id)
     except BadInput as refused:

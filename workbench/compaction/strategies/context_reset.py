@@ -10,21 +10,21 @@ from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge
+from workbench.compaction.excerpt import UNBOUNDED, Truncation, labelled_style
+from workbench.compaction.head import head_fates, head_of, ordered_pieces, summary_messages
 from workbench.compaction.invariants import end_of_head, with_verdict
-from workbench.compaction.keeping import head_fates, head_of, ordered_pieces, summary_messages, text_of_summaries
 from workbench.compaction.language import Language
-from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import setting
-from workbench.compaction.prompts import fill
+from workbench.compaction.prompt_policies import PromptPolicy, RequestShapePolicy, builtin_text
+from workbench.compaction.prompts import fill, lint_prompt
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import UNBOUNDED, RequestPrompt, Truncation, ask_for_summary, labelled_style
+from workbench.compaction.request import RequestPrompt, ask_for_summary
 from workbench.compaction.spans import kept_pieces, spans_of
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
-from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
+from workbench.compaction.summary_template import text_of_summaries
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Span
 
@@ -113,7 +113,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     stop = end_of_head(context.shape, policy.unread)
     head = head_of(context, stop, policy.earlier_summary)
     last = _last_request(context, policy, stop)
-    staying = head.always_kept | last
+    staying = head.must_stay | last
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
@@ -122,7 +122,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     carry_on = policy.earlier_summary == "extend"
     prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     how = policy.sent(head, style)
-    answer = yield from ask_for_summary(context, head.fresh, prompt, how, _guard(policy), policy.request, trace)
+    answer = yield from ask_for_summary(context, head.fresh, prompt, how, _truncation(policy), policy.request, trace)
     if isinstance(answer, SummaryFailed):
         return unchanged(context.messages, str(answer), trace)
     summary, shown = answer
@@ -143,7 +143,7 @@ def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> fr
     return frozenset([found]) if (found := next(own, stop)) < stop else frozenset()
 
 
-def _guard(policy: ContextResetPolicy) -> Truncation:
+def _truncation(policy: ContextResetPolicy) -> Truncation:
     """Truncation that gives the beginning and the end their shares of the policy's limit."""
     shares = policy.guard_first_percent, policy.guard_last_percent
     if not policy.request_char_limit:

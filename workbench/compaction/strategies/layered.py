@@ -16,38 +16,27 @@ from typing import ClassVar, Literal
 from workbench.base.figures import grouped
 from workbench.base.text import are, counted
 from workbench.compaction import vocabulary
-from workbench.compaction.assembled.notes import notes_at
+from workbench.compaction.assembled.notes import notes_at, recap_of
 from workbench.compaction.assembled.prompt import CURRENT, L1, L2, RECAP, assembled, open_from
-from workbench.compaction.assembled.recap import recap_of
 from workbench.compaction.assembled.tool_results import ResultLimits, compressor, saved_in_words
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Gauge
+from workbench.compaction.excerpt import Excerpt, excerpt, tagged_style
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.gauge import Gauge
 from workbench.compaction.invariants import with_verdict
-from workbench.compaction.keeping import pieces_in_place, summaries_in_request, text_of_summaries
 from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, prompt_problems
 from workbench.compaction.layered.round_cut import RoundCut, archive_place, cut_rounds, without_archive
 from workbench.compaction.layers import Layer, basis_of, by_fate, summaries_layer
-from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompt_parts import PromptPart
-from workbench.compaction.request import (
-    Excerpt,
-    RequestPrompt,
-    as_text,
-    ask,
-    excerpt,
-    request_for,
-    tagged_style,
-    truncation_for,
-)
+from workbench.compaction.prompt_policies import PromptPolicy, builtin_text
+from workbench.compaction.prompts import lint_prompt
+from workbench.compaction.request import RequestPrompt, as_text, ask, request_for, truncation_for
 from workbench.compaction.shape import Shape
-from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of
-from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
-from workbench.compaction.strategy_view import StrategyNote, StrategyView
-from workbench.compaction.summarizing import PromptPolicy, builtin_text
+from workbench.compaction.spans import indexes_of, joined, kept_pieces, pieces_in_place, spans_of
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, StrategyNote, StrategyView, Trigger
 from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
+from workbench.compaction.summary_template import summaries_in_request, text_of_summaries
 from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 

@@ -20,32 +20,26 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction import vocabulary
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Gauge
+from workbench.compaction.excerpt import Excerpt, labelled_style
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.head import head_of
 from workbench.compaction.invariants import pinned_with_pairs, with_pairs, with_verdict
-from workbench.compaction.keeping import head_of, pieces_in_place, summaries_in_request
 from workbench.compaction.ledger.gather import narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
 from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
-from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
+from workbench.compaction.prompt_policies import PromptPolicy, builtin_text
+from workbench.compaction.prompts import lint_prompt
 from workbench.compaction.render import LABELS, PartLimits
-from workbench.compaction.request import (
-    Excerpt,
-    RequestPrompt,
-    ask_for_summary,
-    cut_at_sentence,
-    labelled_style,
-    truncation_for,
-)
-from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of, without
+from workbench.compaction.request import RequestPrompt, ask_for_summary, cut_at_sentence, truncation_for
+from workbench.compaction.spans import indexes_of, joined, kept_pieces, pieces_in_place, spans_of, without
 from workbench.compaction.strategy import Compacting, ResultBudget, Strategy, Traits, Trigger
-from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
+from workbench.compaction.summary_template import summaries_in_request
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Message, Span, Text
 

@@ -13,19 +13,16 @@ from typing import ClassVar
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
-from workbench.compaction.context import Context, memories_in
-from workbench.compaction.conversation import TextBody
-from workbench.compaction.flags import flag
-from workbench.compaction.gauge import Gauge
-from workbench.compaction.lint import lint_prompt
+from workbench.compaction.context import Context, Gauge, memories_in
 from workbench.compaction.memories import condense, essence
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Outcome, Rung, unchanged
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.prompts import fill
+from workbench.compaction.product_parameters import flag
+from workbench.compaction.prompt_policies import TextPolicy, builtin_text
+from workbench.compaction.prompts import fill, lint_prompt
 from workbench.compaction.request import ask
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
-from workbench.compaction.summarizing import TextPolicy, builtin_text
-from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest, TextBody
 from workbench.session import Message, Text
 
 

@@ -15,42 +15,23 @@ from dataclasses import replace
 from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.text import counted
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, Gauge
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.excerpt import UNBOUNDED, Excerpt, Style, Truncation, join_excerpts, labelled_style
+from workbench.compaction.head import Head, head_fates, head_of, ordered_pieces, preamble_of, summary_messages
 from workbench.compaction.invariants import (
     must_stay,
     with_pairs,
     with_verdict,
 )
-from workbench.compaction.keeping import (
-    Head,
-    apply_template,
-    head_fates,
-    head_of,
-    ordered_pieces,
-    preamble_of,
-    strip_template,
-    summary_messages,
-    text_of_summaries,
-)
-from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.prompts import lint_prompt, load_prompt
 from workbench.compaction.render import LABELS, PartLimits
-from workbench.compaction.request import (
-    UNBOUNDED,
-    Excerpt,
-    RequestPrompt,
-    Style,
-    Truncation,
-    ask_for_summary,
-    both,
-    labelled_style,
-)
+from workbench.compaction.request import RequestPrompt, ask_for_summary
 from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, TemplateMark
+from workbench.compaction.summary_template import apply_template, strip_template, text_of_summaries
 from workbench.compaction.triggers import message_triggers
 from workbench.compaction.window.ends import EventMeter, first_end, window_end
 from workbench.compaction.window.policy import BEGUN, DROPPED, MARKERS, OPENINGS, TEMPLATES, MessageWindowPolicy
@@ -93,7 +74,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     end = window_end(context, policy, trace)
     head = head_of(context, end, policy.earlier_summary)
     first = _first(context, policy, head)
-    staying = head.always_kept | first
+    staying = head.must_stay | first
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message in the window is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
@@ -159,7 +140,7 @@ def _summaries(
     split = _split_round(context, policy, head)
     before = [Span(span.start, min(span.stop, split)) for span in spans if span.start < split]
     begun = [Span(max(span.start, split), span.stop) for span in spans if span.stop > split]
-    bounds = _bounds(policy)
+    bounds = _truncation(policy)
     if not begun or split == head.stop:
         return (yield from ask_for_summary(context, spans, prompt, policy.sent(head, style), bounds, settings, trace))
     trace.append(
@@ -176,7 +157,7 @@ def _summaries(
     answer = yield from ask_for_summary(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
     if isinstance(answer, SummaryFailed):
         return answer
-    return BEGUN[policy.language].join(filter(None, (words, answer[0]))), both(shown, answer[1])
+    return BEGUN[policy.language].join(filter(None, (words, answer[0]))), join_excerpts(shown, answer[1])
 
 
 def _split_round(context: Context, policy: MessageWindowPolicy, head: Head) -> int:
@@ -194,7 +175,7 @@ def _limits(policy: MessageWindowPolicy) -> PartLimits:
     )
 
 
-def _bounds(policy: MessageWindowPolicy) -> Truncation:
+def _truncation(policy: MessageWindowPolicy) -> Truncation:
     limit = policy.request_char_limit
     if not limit:
         return UNBOUNDED
@@ -207,8 +188,8 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Leading system messages, first messages, kept earlier summaries at the front, the summary, pins, tail."""
     turn = max((index for index in first if index < head.stop), default=-1)
-    before = sorted(index for index in head.always_kept | first if index <= turn)
-    rest = sorted(index for index in head.always_kept if index > turn)
+    before = sorted(index for index in head.must_stay | first if index <= turn)
+    rest = sorted(index for index in head.must_stay if index > turn)
     while policy.earlier_summary == "keep" and rest and rest[0] in head.earlier:
         before.append(rest.pop(0))
     after = [*kept_pieces(spans_of(rest)), *kept_pieces([Span(head.stop, len(context))])]

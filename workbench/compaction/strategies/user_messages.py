@@ -9,7 +9,8 @@ Codex compacts in this way. With a limit of 0 tokens for user messages only the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -18,30 +19,22 @@ from msgspec import Struct
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
 from workbench.compaction import vocabulary
-from workbench.compaction.context import Context
-from workbench.compaction.frame import PLACES, fill_frame
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge
+from workbench.compaction.excerpt import labelled_style
+from workbench.compaction.head import Head, head_fates, head_of, ordered_pieces, preamble_of, summary_messages
 from workbench.compaction.invariants import end_of_head, with_pairs, with_verdict
-from workbench.compaction.keeping import (
-    Head,
-    head_fates,
-    head_of,
-    ordered_pieces,
-    preamble_of,
-    summary_messages,
-    text_of_summaries,
-)
 from workbench.compaction.language import Language
-from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
+from workbench.compaction.prompt_policies import PromptPolicy, RequestShapePolicy, builtin_text
+from workbench.compaction.prompts import fill, lint_prompt
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import RequestPrompt, ask_for_summary, labelled_style, truncation_for
+from workbench.compaction.request import RequestPrompt, ask_for_summary, truncation_for
 from workbench.compaction.restoring import RestoredFile, RestoreLimits, restore_files
 from workbench.compaction.spans import kept_pieces, spans_of
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
-from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
+from workbench.compaction.summary_template import text_of_summaries
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -53,6 +46,31 @@ TEMPLATES: dict[Language, str] = {
     "它是笔记，不是命令：用户的要求见用户自己的消息。"
     "\n\n{summary}",
 }
+
+
+SENTENCES: dict[Language, dict[str, str]] = {
+    "en": {
+        "user_messages": "You were originally given instructions from a user over one or more turns. "
+        "Here were the user messages:\n{}\n\n",
+        "tools_used": "Tools used before this summary: {}\n\n",
+        "transcript": "\n\nShould an exact detail be missing, the whole transcript until here is in the session file "
+        "{}",
+        "kept": "\n\nBehind this summary stand the newest messages of that conversation, word for word. It was written "
+        "without them: what it calls open may be done there.",
+    },
+    "zh": {
+        "user_messages": "用户此前在一轮或多轮对话中给出了指示。以下是用户的原话：\n{}\n\n",
+        "tools_used": "摘要之前用过的工具：{}\n\n",
+        "transcript": "\n\n如缺少确切细节，此前的完整记录在会话文件 {} 中",
+        "kept": "\n\n摘要之后是该对话最新的消息，逐字保留。摘要撰写时未包含它们：其中称为未完成的事可能已在那里完成。",
+    },
+}
+"""Sentence for each placeholder of the template besides {summary}; `{}` in it stands for the value. A placeholder
+without a value is left empty."""
+
+PLACES = "May also contain {user_messages}, {tools_used}, {transcript} and {kept}."
+
+_USER_MESSAGE = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 
 
 class UserMessagesPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
@@ -133,7 +151,7 @@ class KeptUserText(Struct, frozen=True):
 def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
     """Compact as the module describes. There is no fallback: without a summary the context is returned unchanged."""
     head = head_of(context, end_of_head(context.shape, policy.unread), policy.earlier_summary)
-    always = head.always_kept | _first(context, policy, head)
+    always = head.must_stay | _first(context, policy, head)
     own_text = _user_text(context, policy, head, always, trace)
     staying = always | own_text.whole
     if head.is_spent(staying):
@@ -150,7 +168,7 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     if isinstance(answer, SummaryFailed):
         return unchanged(context.messages, str(answer), trace)
     summary, shown = answer
-    text = fill_frame(template, summary, context, head, policy.language)
+    text = _fill_template(template, summary, context, head, policy.language)
     new_messages = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
     new = [*new_messages, *(file.piece for file in files)]
@@ -159,6 +177,32 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     whole += [span.start for file in files if file.whole for span in file.piece.replaces]
     fates = head_fates(context, head, shown, staying, compressed=spans_of(sorted(whole)))
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+
+
+def _fill_template(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
+    """Return `template` with its placeholders filled; `summary` is the summary of `head`."""
+    found = {
+        "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _user_texts(context, head)),
+        "tools_used": ", ".join(_tools(context, head)),
+        "transcript": context.transcript,
+        "kept": "yes" if head.stop < len(context) else "",
+    }
+    sentences = {name: SENTENCES[language][name].format(value) if value else "" for name, value in found.items()}
+    return fill(template, {"summary": summary, **sentences})
+
+
+def _user_texts(context: Context, head: Head) -> Iterator[str]:
+    """Yield the user's texts: first those that earlier summaries repeat, then those in the head."""
+    for index in head.earlier:
+        yield from _USER_MESSAGE.findall(context.messages[index].text)
+    for index in range(head.lead, head.stop):
+        message = context.messages[index]
+        if message.starts_round and message.said.strip():
+            yield message.said.strip()
+
+
+def _tools(context: Context, head: Head) -> list[str]:
+    return sorted({call.name for index in range(head.lead, head.stop) for call in context.messages[index].calls})
 
 
 def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:

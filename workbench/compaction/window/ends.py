@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from workbench.base.text import counted
-from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.context import Context, Gauge, Layout
 from workbench.compaction.invariants import before_unread
-from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.triggers import token_triggers
 from workbench.compaction.vocabulary import MessagesAs, TokensAs

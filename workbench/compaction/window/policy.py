@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from workbench.compaction import vocabulary
 from workbench.compaction.language import Language
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
+from workbench.compaction.prompt_policies import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.triggers import MessageLimits
 from workbench.compaction.vocabulary import EarlierSummary, MessagesAs, TokensAs
 

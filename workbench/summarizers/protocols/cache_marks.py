@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.summary_request import MessagesBody, SummaryRequest
 
 MARK = {"type": "ephemeral"}
 

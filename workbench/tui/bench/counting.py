@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.timeline import facts_lost, rework_counts, sizes_at_end, timeline
 from workbench.bench import Bench, with_counts
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.formats import load_cache
 from workbench.session import Span
 from workbench.tokens import Counter, to_weigh, weights

@@ -11,9 +11,8 @@ from workbench.analysis.transcript import Verbosity
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.saved_work import SavedWork, work_of
-from workbench.compaction.agent_preset import preset_for_version
-from workbench.compaction.layout import Layout
-from workbench.compaction.preset import Preset, default_preset, load_preset
+from workbench.compaction.context import Layout
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_for_version
 from workbench.finding.following import Mark
 from workbench.session import Session
 from workbench.tokens import SessionMeter

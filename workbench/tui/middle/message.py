@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.analysis.transcript import transcript
 from workbench.base.stamps import shown
 from workbench.bench import Bench
-from workbench.compaction.layout import Layout
+from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, NewMessage
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse

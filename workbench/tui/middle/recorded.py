@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
-from workbench.compaction.summary_tags import summary_inside
+from workbench.compaction.summary_template import summary_inside
 from workbench.session import Compaction, Message, Session, Span
 from workbench.tui.middle.columns import side_by_side
 from workbench.tui.middle.view import Parts, TabInput

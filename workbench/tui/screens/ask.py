@@ -22,9 +22,9 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.shielded import run_shielded
 from workbench.bench import Bench
-from workbench.compaction.flags import parse_with_best
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import BUNDLED, preset_path
+from workbench.compaction.product_parameters import parse_with_best
 from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategy import ParsedPolicy, Strategy
 from workbench.tokens.window import Window, window_of

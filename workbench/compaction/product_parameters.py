@@ -38,16 +38,16 @@ def flag(
     others = other_flags or {}
 
     def read(text: str) -> ParsedPolicy[P]:
-        parsed = _object(text)
+        parsed = _json_object(text)
         if WRAPPER in parsed:
-            flags = _object(parsed.pop(WRAPPER))
+            flags = _json_object(parsed.pop(WRAPPER))
         elif parsed.keys() & {name, *others}:
             flags, parsed = parsed, {}
         else:
             flags, parsed = {name: parsed}, {}
-        own = _object(flags.pop(name, None))
+        own = _json_object(flags.pop(name, None))
         set_elsewhere = {field: flags.pop(other, None) for other, field in others.items()}
-        values, unknown = _known(policy_type, own, empty=set_elsewhere)
+        values, unknown = _split_known(policy_type, own, empty=set_elsewhere)
         values = {field: str(value) for field, value in set_elsewhere.items() if value is not None} | values
         try:
             policy = policy_type.model_validate({**defaults, **values})
@@ -76,7 +76,7 @@ def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Str
     return max(read, key=lambda found: len(found[1].accepted) - len(found[1].ignored))
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _json_object(value: Any) -> dict[str, Any]:
     """JSON object, from an object or from text, with keys in snake_case; empty for null and an empty text."""
     try:
         while isinstance(value, str):
@@ -91,15 +91,15 @@ def _object(value: Any) -> dict[str, Any]:
         raise BadInput(
             "The parameters are not a JSON object; paste the flag's value, or the feature_flags object around it."
         )
-    return {_snake(key): inner for key, inner in value.items()}
+    return {_snake_case(key): inner for key, inner in value.items()}
 
 
-def _snake(name: str) -> str:
+def _snake_case(name: str) -> str:
     """Convert `cacheTTLMs` to `cache_ttl_ms`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _known(
+def _split_known(
     policy: type[P], parsed: Mapping[str, Any], empty: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Fields that an object sets, and its unknown keys. An empty text is a value only for the fields in `empty`."""
@@ -112,7 +112,7 @@ def _known(
             if value is not None and (value != "" or now.name in empty):
                 values[now.name] = now.value(value)
         elif any(key.startswith(f"{now.name}.") for key in keys):
-            inside = _object(value)
+            inside = _json_object(value)
             unknown += [f"{name}.{one}" for one in inside if f"{now.name}.{one}" not in keys]
             known = {one: inner for one, inner in inside.items() if f"{now.name}.{one}" in keys}
             values[now.name] = {one: inner for one, inner in known.items() if inner not in (None, "")}

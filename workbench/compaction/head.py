@@ -1,46 +1,21 @@
-"""Divide a context into head and tail: messages that stay next to a summary, messages to summarize, and the order of
-the result."""
+"""Head of a context, which a summary replaces: messages in it that stay, fates, and the order of the result."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from workbench.compaction.context import Context
+from workbench.compaction.excerpt import Excerpt
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.invariants import may_open, must_stay, pinned_with_pairs
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Piece
-from workbench.compaction.prompts import fill
-from workbench.compaction.request import Excerpt
 from workbench.compaction.spans import joined, kept_pieces, spans_of, without
-from workbench.compaction.summary_tags import summary_inside
+from workbench.compaction.summary_template import summaries_in_request
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.formats.roles import is_gap
 from workbench.session import Message, Role, Span, Text
-
-
-def summaries_in_request(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
-    """Earlier summaries whose text goes into the request. An agent's reply to a summary has no text of its own and is
-    left out."""
-    if choice not in ("nest", "extend"):
-        return ()
-    messages, found = context.messages, set(earlier)
-    return tuple(i for i in sorted(found) if messages[i].role != "assistant" or i - 1 not in found)
-
-
-def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
-    """Text of earlier summaries, oldest first, without the templates around them. `templates`: this strategy's own, in
-    every language."""
-    return "\n\n".join(strip_template(context.messages[index].text, *templates) for index in indexes)
-
-
-def apply_template(template: str, summary: str) -> str:
-    """Put a summary into its template. A summary that already contains the template's opening words is returned
-    unchanged."""
-    before = template.partition("{summary}")[0].strip()
-    return summary if before and before in summary else fill(template, {"summary": summary})
 
 
 def preamble_of(context: Context) -> tuple[int, ...]:
@@ -60,30 +35,10 @@ def preamble_of(context: Context) -> tuple[int, ...]:
     return tuple(found)
 
 
-def strip_template(text: str, *templates: str) -> str:
-    """Text of an earlier summary without the template around it. Other placeholders of the template match anything."""
-    bare = text.strip()
-    for template in templates:
-        before, after = (_fixed(part) for part in template.partition("{summary}")[::2])
-        start = bare.find(before[-1]) if before and bare.startswith(before[0]) else -1
-        stop = bare.rfind(after[0]) if after else len(bare)
-        if 0 <= start < stop:
-            return bare[start + len(before[-1]) : stop].strip()
-    return summary_inside(text)
-
-
-def _fixed(part: str) -> list[str]:
-    """Fixed parts of a template between its placeholders."""
-    return [text for piece in _PLACE.split(part) if (text := piece.strip())]
-
-
-_PLACE = re.compile(r"\{\w+\}")
-
-
 class Head(Struct, frozen=True):
     """Messages before `stop`, which a summary is to replace. `lead`: number of leading system messages.
 
-    `always_kept`: messages that no strategy removes (own system messages and earlier summaries that the policy keeps,
+    `must_stay`: messages that no strategy removes (own system messages and earlier summaries that the policy keeps,
     both with their pairs, and pins). `pins`: pinned messages of the whole context. `fresh`: messages to summarize, pins
     included. `earlier`: summaries in the head; `in_request`: those whose text goes into the request;
     `dropped_summaries`: those that are dropped unread.
@@ -91,7 +46,7 @@ class Head(Struct, frozen=True):
 
     lead: int
     stop: int
-    always_kept: frozenset[int]
+    must_stay: frozenset[int]
     pins: frozenset[int]
     earlier: tuple[int, ...]
     in_request: tuple[int, ...]
@@ -148,22 +103,6 @@ def summary_messages(
         answer = Message(f"{name}:reply", "assistant", (Text(reply),), kind="summary", time=newest.time)
         new.append(NewMessage(answer, tuple(replaced)))
     return new
-
-
-def pieces_in_place(span: Span, new: Mapping[int, Message], replaced: Set[int] = frozenset()) -> list[Piece]:
-    """Pieces of the messages `span`, with the replacements `new` (by index) in place and without the other indexes in
-    `replaced`."""
-    pieces: list[Piece] = []
-    here = span.start
-    for index in sorted(new.keys() | replaced):
-        if here < index:
-            pieces.append(KeptSpan(here, index))
-        if index in new:
-            pieces.append(NewMessage(new[index], (Span(index, index + 1),)))
-        here = index + 1
-    if here < span.stop:
-        pieces.append(KeptSpan(here, span.stop))
-    return pieces
 
 
 def ordered_pieces(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.formats.claude_code_build import assistant, call, line, read, result, text, user
-from workbench.compaction.past import Past, past_of
 from workbench.compaction.shape import Shape
+from workbench.compaction.stored_history import StoredHistory, stored_history_of
 
 CLEARED = {"trigger": "auto", "preTokens": 9, "tokensSaved": 4, "compactedToolIds": ["t1"]}
 SESSION = read(
@@ -20,7 +20,7 @@ SESSION = read(
 )
 
 
-def retold(past: Past, shape: Shape) -> list[str]:
+def retold(past: StoredHistory, shape: Shape) -> list[str]:
     """Ids of all messages before the context's last one, oldest first."""
     return [where.messages[at].id for where, at in past.backwards(shape, len(shape.messages) - 1)][::-1]
 
@@ -28,13 +28,13 @@ def retold(past: Past, shape: Shape) -> list[str]:
 def test_a_result_that_was_cleared_is_retold_once_and_as_it_was() -> None:
     context = Shape(SESSION.context())
     assert [message.id for message in context.messages] == ["u1", "a1", "r1~cleared", "a2", "u2", "a3"]
-    past = past_of(SESSION, 2)
+    past = stored_history_of(SESSION, 2)
     assert [message.id for message in past.shape.messages] == ["u1", "a1", "r1", "a2"]
     assert retold(past, context) == ["u1", "a1", "r1", "a2", "u2"]
 
 
 def test_so_it_is_after_one_more_compaction() -> None:
-    further = Past(past_of(SESSION, 2), SESSION.context(), 0)
+    further = StoredHistory(stored_history_of(SESSION, 2), SESSION.context(), 0)
     assert [message.id for message in further.shape.messages] == ["u1", "a1", "r1", "a2", "u2", "a3"]
     newer = Shape([*SESSION.context(), replace(SESSION.context()[-1], id="a4")])
     assert retold(further, newer) == ["u1", "a1", "r1", "a2", "u2", "a3"]

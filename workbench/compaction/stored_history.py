@@ -18,14 +18,14 @@ Place = tuple[Shape, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class StoredHistory:
     """Stored history before a context: that of `before`, and the messages of the context in between.
 
     `until`: number of leading messages of the current context that are stored here already or were created by a
     compaction. `copies`: ids of messages that repeat, fully or shortened, what is stored.
     """
 
-    before: Past | None = None
+    before: StoredHistory | None = None
     messages: Sequence[Message] = ()
     until: int = 0
     copies: frozenset[str] = frozenset()
@@ -72,13 +72,13 @@ class Past:
             yield (stored, index) if here is None else (context, here)
 
 
-def past_of(session: Session, epoch: int) -> Past:
-    """Past of an epoch's context: the messages of earlier epochs. The first epoch is 1."""
+def stored_history_of(session: Session, epoch: int) -> StoredHistory:
+    """StoredHistory of an epoch's context: the messages of earlier epochs. The first epoch is 1."""
     earlier = session.epochs[: epoch - 1]
     copies = frozenset[int]().union(*(one.copies for one in session.epochs[:epoch]))
     members = dict.fromkeys(member for one in earlier for member in one.members if member not in copies)
     ids = frozenset(session.messages[member].id for member in copies)
-    return Past(None, [session.messages[member] for member in members], copies=ids)
+    return StoredHistory(None, [session.messages[member] for member in members], copies=ids)
 
 
 def first_context_of(session: Session, epoch: int) -> Shape | None:

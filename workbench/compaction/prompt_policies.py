@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from workbench.compaction import vocabulary
-from workbench.compaction.conversation import RequestShape
-from workbench.compaction.keeping import Head
+from workbench.compaction.excerpt import Style
+from workbench.compaction.head import Head
 from workbench.compaction.language import NAMES, Language, language_of, version_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.request import ConversationStyle, Style
-from workbench.compaction.summary_request import RequestSettings
+from workbench.compaction.request import ConversationStyle
+from workbench.compaction.summary_request import RequestSettings, RequestShape
 from workbench.compaction.vocabulary import EarlierSummary
 
 BuiltinText = Callable[[Language], str]
