@@ -17,7 +17,7 @@ from workbench.formats import files
 from workbench.formats.files import load, load_bytes
 from workbench.formats.kit import jsonl as kit
 from workbench.formats.kit import limits
-from workbench.formats.kit.jsonl import Longer, Record, lines_in, records_of
+from workbench.formats.kit.jsonl import LineTooLong, Record, lines_in, records_of
 from workbench.session import Session
 from workbench.session.session import digest_of
 
@@ -139,7 +139,7 @@ def test_of_a_line_that_is_longer_than_enough_the_whole_file_tells(most: int, mo
     assert max(map(len, data.splitlines())) == 61
     found = lines_in(io.BytesIO(data), len(data), lambda block: None, 16).found
     if most < 61:
-        with pytest.raises(Longer):
+        with pytest.raises(LineTooLong):
             list(found)
     else:
         assert [record.value for record in found][::2] == [{"a": 1}, {"c": 3}]

@@ -145,8 +145,8 @@ def _describe_compaction(end: Compaction) -> str:
             return f"compaction{tokens} that removed nothing"
         case "removal":
             return f"removal{tokens}: messages removed without a replacement"
-    kept = f", and {counted(len(end.kept), 'earlier message')} kept" if end.kept else ""
-    return f"compaction{tokens}, {'with a summary' if end.summary else 'without a recorded summary'}{kept}"
+    retained = f", and {counted(len(end.kept), 'earlier message')} kept" if end.kept else ""
+    return f"compaction{tokens}, {'with a summary' if end.summary else 'without a recorded summary'}{retained}"
 
 
 def _pairs(session: Session, context: Sequence[Message]) -> Iterator[ContextFinding]:
@@ -190,14 +190,14 @@ def _opaque(session: Session, context: Sequence[Message]) -> Iterator[ContextFin
 
 def _usage(session: Session, context: Sequence[Message]) -> ContextFinding:
     members, copies = session.epochs[-1].members, session.epochs[-1].copies
-    made = [message for member, message in zip(members, context, strict=True) if member not in copies]
-    answers = [message for message in made if message.role == "assistant" and message.kind == "normal"]
+    originals = [message for member, message in zip(members, context, strict=True) if member not in copies]
+    answers = [message for message in originals if message.role == "assistant" and message.kind == "normal"]
     billed = sum(message.usage is not None for message in answers)
     if not answers:
         return ContextFinding("note", "usage", "no assistant message in the context yet")
     if not billed and session.facts.overhead:
-        told = f"none per call; the agent counts {grouped(session.facts.overhead)} tokens for system prompt and tools"
-        return ContextFinding("note", "usage", told)
+        text = f"none per call; the agent counts {grouped(session.facts.overhead)} tokens for system prompt and tools"
+        return ContextFinding("note", "usage", text)
     if not billed:
         return ContextFinding(
             "missing", "usage", "none recorded: all figures are counted and leave out unrecorded tokens"
@@ -218,9 +218,9 @@ def _requests(session: Session) -> Iterator[ContextFinding]:
         return
     answers = {message.id: message for message in session.messages}
     more = f"; {grouped(different[0].more)} more characters were sent" if different[0].more else ""
-    told = f"{len(different)} of {_of_requests(len(comparisons))} recorded in the file differ"
+    text = f"{len(different)} of {_of_requests(len(comparisons))} recorded in the file differ"
     where = place_of(session, answers[different[0].answer])
-    yield ContextFinding("missing", "sent", f"{told}, the first before {where}: {different[0].difference}{more}")
+    yield ContextFinding("missing", "sent", f"{text}, the first before {where}: {different[0].difference}{more}")
 
 
 def _of_requests(count: int) -> str:

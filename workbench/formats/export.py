@@ -188,7 +188,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     codec = export.format.codec
     if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
         where = out / folder.name
-        write_folder(where, folder.files, verify=lambda there: _verify_folder(export, there, str(where)))
+        write_folder(where, folder.files, verify=lambda temporary: _verify_folder(export, temporary, str(where)))
         return Saved(where, _word(export))
     target = out / export.written.name if out.is_dir() else out
     _refuse_own_file(target, export.source.path)
@@ -249,13 +249,13 @@ def _verify_bytes(export: Export, data: bytes, target: Path) -> None:
         raise BadInput(f"{target} was not written: the disk returned other data than was written; use another disk.")
 
 
-def _verify_folder(export: Export, there: Path, where: str) -> None:
+def _verify_folder(export: Export, folder: Path, where: str) -> None:
     """Raise BadInput unless the format's reader finds the promised content in a folder."""
     codec = export.format.codec
     assert codec.read_folder is not None, "a format that is written as a folder is read as one"
     try:
         with gc_paused():
-            found = codec.read_folder(there, no_progress)
+            found = codec.read_folder(folder, no_progress)
     except BadInput as error:
         _raise_if_missing(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
     else:

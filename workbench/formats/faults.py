@@ -32,7 +32,7 @@ MOST_COUNTED = 10**15
 """Bound above any real count of tokens or messages."""
 
 T = TypeVar("T")
-_SAID = re.compile(r"\S")
+_NOT_BLANK = re.compile(r"\S")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BLANK = b"\xef\xbb\xbf \t\r\n\x00"
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -142,8 +142,8 @@ def document(data: bytes) -> Any:
 def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
     """Yield number and object of each line that is not blank, None for a line that is no object."""
     text, at, number = data.decode("utf-8", "replace"), 0, 1
-    while said := _SAID.search(text, at):
-        begin = max(at, text.rfind("\n", at, said.start()) + 1)
+    while character := _NOT_BLANK.search(text, at):
+        begin = max(at, text.rfind("\n", at, character.start()) + 1)
         number += text.count("\n", at, begin)
         end = text.find("\n", begin)
         at = len(text) if end < 0 else end + 1

@@ -20,8 +20,8 @@ from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.database import SQLITE, describe_oversized_value
 from workbench.formats.kit.epochs import mark_empty_compactions
-from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
-from workbench.formats.kit.limits import TOLD, limit_warnings, line_beyond
+from workbench.formats.kit.jsonl import BLOCK, LineTooLong, lines_in, object_of
+from workbench.formats.kit.limits import MOST_WARNINGS, limit_warnings, line_beyond
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.formats.usage_checks import check_usage
@@ -97,7 +97,7 @@ def _by_line(path: Path, progress: Progress) -> Session | None:
             try:
                 lines = lines_in(file, size, lambda block: executor.submit(digest.update, block))
                 session = read(path, lines, progress)
-            except Longer:
+            except LineTooLong:
                 return None
         session.records.let_go(path, file.tell(), digest.digest())
     return _checked(with_note(session, note_in(codec, first)))
@@ -147,7 +147,7 @@ def _checked(session: Session) -> Session:
     """Check recorded usage, mark compactions that removed nothing, and limit the number of warnings."""
     if any(epoch.ended_by and epoch.ended_by.way == "removal" for epoch in session.epochs):
         session = replace(session, epochs=mark_empty_compactions(session.epochs))
-    if len(session.warnings) > TOLD:
+    if len(session.warnings) > MOST_WARNINGS:
         session = replace(session, warnings=limit_warnings(session.warnings))
     return check_usage(session)
 

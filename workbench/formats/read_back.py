@@ -55,10 +55,10 @@ def shapes_of_joined_results(messages: Iterable[Message]) -> Shapes:
 def difference(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss] = ()) -> str:
     """Describe the first difference between the messages promised from `source` and the session `found`; "" if there is
     none. `losses` are those that the writer declared."""
-    there = found.context()
-    if shapes_of_joined_results(promised) == shapes_of_joined_results(there):
+    written = found.context()
+    if shapes_of_joined_results(promised) == shapes_of_joined_results(written):
         return ""
-    return _lost_blocks(promised, there, losses) or _words_differ(source, promised, found, losses)
+    return _lost_blocks(promised, written, losses) or _words_differ(source, promised, found, losses)
 
 
 # --- blocks without words -------------------------------------------------------------------------------------------
@@ -74,11 +74,11 @@ _SORTS: tuple[tuple[type[Block], str, tuple[LossKind, ...]], ...] = (
 
 
 def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], losses: Sequence[Loss]) -> str:
-    promised_counts, there = _counted(promised), _counted(found)
+    promised_counts, found_counts = _counted(promised), _counted(found)
     for sort, name, kinds in _SORTS:
         declared = count_losses(losses, *kinds)
-        if promised_counts[sort] - there[sort] > declared:
-            return f"it has {there[sort]} of {promised_counts[sort]} {name}{_declared(declared)}"
+        if promised_counts[sort] - found_counts[sort] > declared:
+            return f"it has {found_counts[sort]} of {promised_counts[sort]} {name}{_declared(declared)}"
     return _lost_reasoning(promised, found, count_losses(losses, LossKind.REASONING))
 
 
@@ -86,10 +86,10 @@ def _lost_reasoning(promised: Sequence[Message], found: Sequence[Message], decla
     """Describe reasoning that is missing beyond the declared losses. Without declared losses, reasoning in words is
     compared with the words instead. Otherwise a block is lost if it is neither found unchanged nor within one that a
     reader joined."""
-    promised_texts, there = _reasoning(promised), _reasoning(found)
-    joined = " ".join((there - promised_texts).elements())
+    promised_texts, found_texts = _reasoning(promised), _reasoning(found)
+    joined = " ".join((found_texts - promised_texts).elements())
     missing = {
-        words: times - (joined.count(words) if words else 0) for words, times in (promised_texts - there).items()
+        words: times - (joined.count(words) if words else 0) for words, times in (promised_texts - found_texts).items()
     }
     lost = sum(max(0, times) for words, times in missing.items() if declared or not words)
     if lost <= declared:
@@ -137,10 +137,10 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
     as_text = count_losses(losses, *_AS_TEXT) > 0
     thoughts = not count_losses(losses, LossKind.REASONING)
     whole = [_with_joined_texts(message) for message in found.context()]
-    there, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
+    all_words, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
     results = _results(promised, as_text)
-    text = " ".join(words.text for words in there)
-    said_by = {speaker: _words_of_speaker(there, speaker) for speaker in get_args(Speaker)}
+    text = " ".join(words.text for words in all_words)
+    said_by = {speaker: _words_of_speaker(all_words, speaker) for speaker in get_args(Speaker)}
     lead = leading_system(promised)
     left_out = count_losses(losses, LossKind.SYSTEM_MESSAGES) >= sum(bool(one.text) for one in promised[:lead])
     prompts = [source.system, *(message.text for message in promised[:lead])]
@@ -251,9 +251,9 @@ def _unescaped(escape: re.Match[str]) -> str:
     return " " if blank else "\b" if back else chr(int(code, 16)) if code else ""
 
 
-def _words_of_speaker(there: Sequence[_Words], speaker: Speaker) -> str:
+def _words_of_speaker(all_words: Sequence[_Words], speaker: Speaker) -> str:
     """Return the words of one speaker at their positions among all words."""
-    return " ".join(words.text if words.speaker == speaker else "\0" * len(words.text) for words in there)
+    return " ".join(words.text if words.speaker == speaker else "\0" * len(words.text) for words in all_words)
 
 
 def _places(text: str, words: str) -> Iterator[int]:

@@ -50,8 +50,8 @@ def _compare(sent: RecordedRequest, shown: Sequence[Message]) -> RequestComparis
     theirs, ours = _turns(sent.messages), _turns(shown)
     more = 0
     first = ""
-    for number, (there, here) in enumerate(zip(theirs, ours, strict=False), 1):
-        difference, unseen = _turn_differs(there, here)
+    for number, (recorded, shown_turn) in enumerate(zip(theirs, ours, strict=False), 1):
+        difference, unseen = _turn_differs(recorded, shown_turn)
         more += unseen
         first = first or (f"in turn {number} {difference}" if difference else "")
     if not first and len(theirs) != len(ours):

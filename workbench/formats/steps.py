@@ -48,8 +48,8 @@ def _place_lines(written: Written, where: Path, home: str) -> list[str]:
 
 
 def _copy_lines(source: Path, target: str) -> list[str]:
-    there = Path(target).expanduser()
-    is_other = os.path.isfile(there) and os.path.isfile(source) and not cmp(source, there, shallow=False)
+    existing = Path(target).expanduser()
+    is_other = os.path.isfile(existing) and os.path.isfile(source) and not cmp(source, existing, shallow=False)
     notice = [f"# {target} exists with other content and is kept"] if is_other else []
     copy = "cp -R" if os.path.isdir(source) else "cp"
     return [*notice, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]

@@ -28,7 +28,7 @@ from workbench.formats.kit.jsonl import (
     records_of,
     whole,
 )
-from workbench.formats.kit.limits import TOLD, limit_warnings
+from workbench.formats.kit.limits import MOST_WARNINGS, limit_warnings
 from workbench.session import LoadWarning, Records
 
 
@@ -154,9 +154,13 @@ def test_a25_of_the_first_warnings_of_a_kind_each_is_told_and_then_how_many_more
         return [LoadWarning(f"has the uuid of line {number}", number + 1) for number in range(count)]
 
     other = LoadWarning("its parent is missing")
-    assert limit_warnings([*given(TOLD), other]) == (*given(TOLD), other)
+    assert limit_warnings([*given(MOST_WARNINGS), other]) == (*given(MOST_WARNINGS), other)
     told = "2 more warnings of this kind, the last: has the uuid of line 1001"
-    assert limit_warnings([*given(TOLD + 2), other]) == (*given(TOLD), other, LoadWarning(told, TOLD + 2))
+    assert limit_warnings([*given(MOST_WARNINGS + 2), other]) == (
+        *given(MOST_WARNINGS),
+        other,
+        LoadWarning(told, MOST_WARNINGS + 2),
+    )
 
 
 def test_blank_lines_are_counted_and_passed_over() -> None:
@@ -176,8 +180,8 @@ def test_of_the_first_odd_lines_each_is_told_and_then_how_many_more() -> None:
         return [str(warning) for warning in warnings]
 
     one = "line {}: not a JSON object; kept in the file, not shown"
-    assert told(TOLD) == [one.format(number) for number in range(1, TOLD + 1)]
-    assert told(TOLD + 2) == [*told(TOLD), "2 more lines with problems"]
+    assert told(MOST_WARNINGS) == [one.format(number) for number in range(1, MOST_WARNINGS + 1)]
+    assert told(MOST_WARNINGS + 2) == [*told(MOST_WARNINGS), "2 more lines with problems"]
 
 
 @pytest.mark.parametrize("before", [b"", b'{"a":7,"messages":'])

@@ -93,16 +93,17 @@ def _answer(response: Any, request: ApiRequest, time: float | None) -> Message |
 def _exchanges(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[tuple[Any, Any, float | None]]:
     """Yield (request body, response, seconds since the epoch) of each exchange, except requests that only count
     tokens."""
-    odd: list[LoadWarning] = []
+    problems: list[LoadWarning] = []
     lines = [
-        line for line, _, _ in objects_of(records_of(data), len(data), Records(data), odd, lambda done, total: None)
+        line
+        for line, _, _ in objects_of(records_of(data), len(data), Records(data), problems, lambda done, total: None)
     ]
     if lines and "request" in lines[0]:
-        warnings += odd
+        warnings += problems
         yield from (_trace_exchange(line) for line in lines if _may_ask_model(line))
         return
-    document, odd = parse(path, data)
-    warnings += odd
+    document, problems = parse(path, data)
+    warnings += problems
     entries = map(dict_of, list_of(dict_of(dict_of(document).get("log")).get("entries")))
     yield from (_har_exchange(entry) for entry in entries if _may_ask_model(entry))
 

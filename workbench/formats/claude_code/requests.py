@@ -64,9 +64,9 @@ def _add_line(recorded: _RecordedRequests, value: Mapping[str, Any], message: Me
         case "api-request-blob":
             recorded.bodies[text_of(value.get("hash"))] = dict_of(value.get("message"))
         case "api-request":
-            kept = recorded.hashes.get(text_of(value.get("base")), ())[: count_of(value.get("keep"))]
+            repeated = recorded.hashes.get(text_of(value.get("base")), ())[: count_of(value.get("keep"))]
             id, tail = text_of(value.get("id")), (text_of(hash) for hash in list_of(value.get("tail")))
-            recorded.hashes[id] = (*kept, *tail)
+            recorded.hashes[id] = (*repeated, *tail)
             recorded.by_hashes.setdefault(recorded.hashes[id], id)
         case "assistant" if message is not None:
             recorded.answers.setdefault(text_of(value.get("requestRef")), message)

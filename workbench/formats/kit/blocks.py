@@ -68,12 +68,12 @@ def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:
             return {"type": "text", "text": text}
         case Thinking(text, signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
-        case ToolUse(id, name, given):
+        case ToolUse(id, name, arguments):
             return {
                 "type": "tool_use",
                 "id": id,
                 "name": name,
-                "input": as_object(given),
+                "input": as_object(arguments),
             }
         case ToolResult(call_id, _, is_error):
             result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block, losses)}
@@ -113,9 +113,9 @@ def as_text(value: Any) -> str:
     return "[nested too deeply]" if is_too_deep(value, text) else text  # Python 3.12 and later write any depth
 
 
-def as_object(given: dict[str, Any] | str) -> dict[str, Any]:
+def as_object(arguments: dict[str, Any] | str) -> dict[str, Any]:
     """Return a call's arguments for APIs that accept only objects; undecodable text goes under the key `raw`."""
-    return given if isinstance(given, dict) else {"raw": given}
+    return arguments if isinstance(arguments, dict) else {"raw": arguments}
 
 
 def input_of(value: Any) -> dict[str, Any] | str:

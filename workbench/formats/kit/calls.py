@@ -187,14 +187,14 @@ def _relation_to(thread: _Thread, request: _Request, answers: Sequence[frozenset
     """Return the relation of the request to the conversation; None if it belongs to another one."""
     context = [thread.messages[at] for at in thread.context]
     keys = [thread.keys[at] for at in thread.context]
-    kept = _common_beginning(thread, request)
+    shared_start = _common_beginning(thread, request)
     shared = len({*keys} & {*request.keys})
     goes_on = shared > 1 or _same_prompt(thread, thread.prompt, request)
     former = len(thread.calls) > 1 and _same_prompt(thread, thread.former, request)
     if not goes_on and not (former and _holds_last(context, request)):
         return None
-    if kept == len(keys) or (kept and kept == thread.requested):
-        return _Relation(None, kept)
+    if shared_start == len(keys) or (shared_start and shared_start == thread.requested):
+        return _Relation(None, shared_start)
     if request.rest and request.rest[0].kind == "summary" and request.keys[0] == keys[-1]:
         return _Relation("summary", 0, shared, 0)
     new = [place for place, key in enumerate(request.keys) if key not in keys]
@@ -204,8 +204,8 @@ def _relation_to(thread: _Thread, request: _Request, answers: Sequence[frozenset
     if {*keys[-2:]} & {*request.keys}:  # the newest messages are kept
         cleared = any(map(_cleared, context, request.rest))
         return _Relation("clearing" if cleared else "removal", 0, shared)
-    if shared == kept and any(message.role == "assistant" for message in context[:kept]):
-        return _Relation(None, kept)  # later messages were taken back
+    if shared == shared_start and any(message.role == "assistant" for message in context[:shared_start]):
+        return _Relation(None, shared_start)  # later messages were taken back
     return None
 
 

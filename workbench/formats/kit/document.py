@@ -52,9 +52,9 @@ def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
 
 def check_size(path: Path, data: bytes) -> None:
     """Raise BadInput for JSON that exceeds the limits of a session, before it is decoded."""
-    if much := beyond(data, 0, len(data)):
+    if excess := beyond(data, 0, len(data)):
         size = f"{len(data) // 1_000_000} MB"
-        raise BadInput(f"{path}: its {size} of JSON hold {much}, too much for a session; remove it and try again.")
+        raise BadInput(f"{path}: its {size} of JSON hold {excess}, too much for a session; remove it and try again.")
 
 
 def check_list_lengths(path: Path, value: Any) -> None:

@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.values import is_too_deep
-from workbench.formats.kit.limits import TOLD, beyond, enough
+from workbench.formats.kit.limits import MOST_WARNINGS, beyond, enough
 from workbench.session import LoadWarning, Records
 
 _BOM = b"\xef\xbb\xbf"
 _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
-_SAID = re.compile(rb"[^ \t\r\n\x00]")
+_NOT_BLANK = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
 _LEFT_OUT = "NUL bytes left by a crash; ignored"
 _OBJECT = re.compile(r"\{\s*\"")
@@ -73,7 +73,7 @@ class Lines(Struct, frozen=True):
     size: int
 
 
-class Longer(Exception):
+class LineTooLong(Exception):
     """Raised for a line longer than `limits.enough()`; the entire file must be read instead."""
 
 
@@ -85,23 +85,23 @@ def lines_of(data: bytes) -> Lines:
     return Lines(records_of(data), Records(data), len(data))
 
 
-def lines_in(file: BinaryIO, size: int, tell: Callable[[bytes], object], block: int | None = None) -> Lines:
+def lines_in(file: BinaryIO, size: int, on_block: Callable[[bytes], object], block: int | None = None) -> Lines:
     """Return the lines of a file of about `size` bytes, read in blocks of `block` bytes (`BLOCK` for None); each block
-    is passed to `tell`.
+    is passed to `on_block`.
 
-    Records are stored as those of a file being read. Iteration may raise Longer and OSError.
+    Records are stored as those of a file being read. Iteration may raise LineTooLong and OSError.
     """
-    return Lines(_records_in(file, tell, block or BLOCK), Records.being_read(file), size)
+    return Lines(_records_in(file, on_block, block or BLOCK), Records.being_read(file), size)
 
 
-def _records_in(file: BinaryIO, tell: Callable[[bytes], object], size: int) -> Iterator[Record]:
+def _records_in(file: BinaryIO, on_block: Callable[[bytes], object], size: int) -> Iterator[Record]:
     rest, before, line = b"", 0, 0
     while block := file.read(size):
-        tell(block)
+        on_block(block)
         data = rest + block
         end = data.rfind(b"\n") + 1
         if len(data) > enough() and not 0 <= data.find(b"\n") <= enough():
-            raise Longer
+            raise LineTooLong
         yield from _records(data, 0 if before else _begin(data), end, before, line)
         before, line, rest = before + end, line + data.count(b"\n", 0, end), data[end:]
     yield from _records(rest, 0 if before else _begin(rest), len(rest), before, line)
@@ -122,14 +122,14 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
     short = enough()
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
-            said = _SAID.search(data, at, end)
-            begin = end if said is None else max(at, data.rfind(b"\n", at, said.start()) + 1)
+            content = _NOT_BLANK.search(data, at, end)
+            begin = end if content is None else max(at, data.rfind(b"\n", at, content.start()) + 1)
             counted, ahead = at, line + 1
             for padding in _NULS.finditer(data, at, begin):
                 ahead += data.count(b"\n", counted, padding.start())
                 counted = padding.start()
                 yield _padding(before + counted, before + padding.end(), ahead, padding[0].count(0))
-            if said is None:
+            if content is None:
                 return
             line += data.count(b"\n", at, begin)
             at = begin
@@ -137,8 +137,8 @@ def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator
         newline = data.find(b"\n", at, end)
         stop = end if newline < 0 else newline
         start = before + at
-        if stop - at > short and (much := beyond(data, at, stop)):
-            yield _unreadable(start, before + stop, line, f"holds {much}, too much for a session")
+        if stop - at > short and (excess := beyond(data, at, stop)):
+            yield _unreadable(start, before + stop, line, f"holds {excess}, too much for a session")
             at = stop + 1
             continue
         try:
@@ -166,7 +166,7 @@ def objects_of(
     Every record is added to `records`. Irregular records and values that are no objects cause warnings: the first ones
     by line, the others as a count. `size` is the file's size in bytes, for the progress.
     """
-    due, odd = 0, 0
+    due, irregular = 0, 0
     for record in found:
         if record.start >= due:
             progress(record.start, size)
@@ -178,11 +178,11 @@ def objects_of(
         elif record.readable:
             problem = "; ".join(filter(None, (problem, "not a JSON object; kept in the file, not shown")))
         if problem:
-            odd += 1
-            if odd <= TOLD:
+            irregular += 1
+            if irregular <= MOST_WARNINGS:
                 warnings.append(LoadWarning(problem, record.line))
-    if odd > TOLD:
-        warnings.append(LoadWarning(f"{grouped(odd - TOLD)} more lines with problems"))
+    if irregular > MOST_WARNINGS:
+        warnings.append(LoadWarning(f"{grouped(irregular - MOST_WARNINGS)} more lines with problems"))
     progress(size, size)
 
 

@@ -56,8 +56,8 @@ def line_beyond(data: bytes) -> tuple[int, str] | None:
         if newline < 0:
             newline = data.find(b"\n", at)
             stop = len(data) if newline < 0 else newline
-            if much := beyond(data, at, stop):
-                return data.count(b"\n", 0, at) + 1, much
+            if excess := beyond(data, at, stop):
+                return data.count(b"\n", 0, at) + 1, excess
             newline = stop
         at = newline + 1
     return None
@@ -68,7 +68,7 @@ def _values(data: bytes, start: int, stop: int) -> int:
     return sum([data.count(sign, start, stop) for sign in _BETWEEN])
 
 
-TOLD = 1_000
+MOST_WARNINGS = 1_000
 """Warnings of one kind that are listed one by one."""
 
 _VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
@@ -76,18 +76,18 @@ _VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
 
 
 def limit_warnings(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
-    """Return at most `TOLD` warnings of each kind, followed by the number of further ones."""
+    """Return at most `MOST_WARNINGS` warnings of each kind, followed by the number of further ones."""
     listed: list[LoadWarning] = []
     kinds: Counter[str] = Counter()
     newest: dict[str, LoadWarning] = {}
     for warning in warnings:
         kind = _VARIES.sub("", warning.text)
         kinds[kind] += 1
-        if kinds[kind] <= TOLD:
+        if kinds[kind] <= MOST_WARNINGS:
             listed.append(warning)
         else:
             newest[kind] = warning
     for kind, last in newest.items():
-        more = grouped(kinds[kind] - TOLD)
+        more = grouped(kinds[kind] - MOST_WARNINGS)
         listed.append(LoadWarning(f"{more} more warnings of this kind, the last: {last.text}", last.line))
     return tuple(listed)

@@ -123,10 +123,10 @@ def _write_slot(raw: bytes, path: Sequence[str | int], key: str, value: bytes) -
             start, stop = array_items(raw.decode("latin-1"))[step]
             inner = _write_slot(raw[start:stop], rest, key, value)
             return None if inner is None else raw[:start] + inner + raw[stop:]
-        there = field_of(raw, step)
-        if rest and there is None:
+        inside = field_of(raw, step)
+        if rest and inside is None:
             return None
-        inner = _write_slot(b"{}" if there in (None, b"null") else there or b"", rest, key, value)
+        inner = _write_slot(b"{}" if inside in (None, b"null") else inside or b"", rest, key, value)
         return None if inner is None else replace_fields(raw, {step: inner})
     except (ValueError, IndexError):
         return None
@@ -134,18 +134,18 @@ def _write_slot(raw: bytes, path: Sequence[str | int], key: str, value: bytes) -
 
 def _read_slot(value: Any, paths: Sequence[Keys], key: str) -> Any:
     for path in paths:
-        there = value
+        reached = value
         for step in (*path, key):
-            if isinstance(there, dict) and isinstance(step, str):
-                there = there.get(step)
-            elif isinstance(there, list) and isinstance(step, int) and step < len(there):
-                there = there[step]
+            if isinstance(reached, dict) and isinstance(step, str):
+                reached = reached.get(step)
+            elif isinstance(reached, list) and isinstance(step, int) and step < len(reached):
+                reached = reached[step]
             else:
-                there = None
-        if isinstance(there, str):
-            there = _value(there.encode(errors="replace"))
-        if there is not None:
-            return there
+                reached = None
+        if isinstance(reached, str):
+            reached = _value(reached.encode(errors="replace"))
+        if reached is not None:
+            return reached
     return None
 
 

@@ -68,8 +68,8 @@ def with_results(
     """Return the sent records and, in file order, those with results that were cleared or edited later: the session's
     messages for such results come from other records, or from none."""
     order = list(sent)
-    there = {id for entry in sent for id in pairing.results(entry)}
-    edited = {result.call_id for message in session.context() for result in message.results} - there
+    result_ids = {id for entry in sent for id in pairing.results(entry)}
+    edited = {result.call_id for message in session.context() for result in message.results} - result_ids
     place = {entry: number for number, entry in enumerate(sheet.entries)}
     for entry in sheet.entries if edited else ():
         if edited & set(pairing.results(entry)):
@@ -135,8 +135,8 @@ def _supply_results(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairin
         if not calls or following is None:
             continue
         until = _next_response(order, at, pairing)
-        there = {id for one in order[at:until] for id in pairing.results(one)}
-        missing = [id for id in calls if id not in there]
+        result_ids = {id for one in order[at:until] for id in pairing.results(one)}
+        missing = [id for id in calls if id not in result_ids]
         if not missing:  # usual case; the code below scans the rest of the session
             continue
         for late in [one for one in order[until:] if set(pairing.results(one)) & set(missing)]:

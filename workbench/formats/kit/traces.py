@@ -40,14 +40,14 @@ class TracedCall:
 
 def values(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Any]:
     """Yield the one JSON document of a file, or the object of each line. Raises BadInput for anything else."""
-    odd: list[LoadWarning] = []
-    lines = [value for value, _, _ in objects_of(records_of(data), len(data), Records(data), odd, no_progress)]
+    problems: list[LoadWarning] = []
+    lines = [value for value, _, _ in objects_of(records_of(data), len(data), Records(data), problems, no_progress)]
     if len(lines) > 1:
-        warnings += odd
+        warnings += problems
         yield from lines
         return
-    document, odd = parse(path, data)
-    warnings += odd
+    document, problems = parse(path, data)
+    warnings += problems
     yield document
 
 

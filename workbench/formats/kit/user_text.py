@@ -67,7 +67,7 @@ def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collect
     also: further tags whose contents the agent writes. A user message of injected texts only becomes `meta`. Texts that
       a format marked itself are kept.
     """
-    made: list[Message] = []
+    found: list[Message] = []
     calls: dict[str, ToolUse] = {}
     for message in messages:
         results: list[ToolResult] = []
@@ -80,8 +80,8 @@ def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collect
             message = _split_message(message, known, also)
         elif results and any(_may_answer(calls.get(result.call_id), result, known) for result in results):
             message = _with_answers(message, calls, known)
-        made.append(message)
-    return tuple(made)
+        found.append(message)
+    return tuple(found)
 
 
 def _may_answer(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> bool:
@@ -129,21 +129,21 @@ def split_user_text(text: str, known: AgentTexts, also: Collection[str] = ()) ->
     them is part of the injected blocks."""
     if "<" not in text or not (spans := [*_spans(text, _opening((*known.tags, *also), known.wrappers))]):
         return (Text(text),)
-    made: list[Text] = []
+    blocks: list[Text] = []
     injected, at = "", 0
     for start, stop in [*spans, (len(text), len(text))]:
         between = text[at:start]
         if own := between.strip():
             before, after = between.split(own, 1)
             if injected + before:
-                made.append(Text(injected + before, injected=True))
-            made.append(Text(own))
+                blocks.append(Text(injected + before, injected=True))
+            blocks.append(Text(own))
             injected = after
         else:
             injected += between
         injected += text[start:stop]
         at = stop
-    return (*made, Text(injected, injected=True)) if injected else tuple(made)
+    return (*blocks, Text(injected, injected=True)) if injected else tuple(blocks)
 
 
 def _spans(text: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -176,8 +176,8 @@ def user_words_in(call: ToolUse | None, result: ToolResult, known: AgentTexts) -
     for refusal in known.refusals:
         if text.startswith(refusal.begins) and (words := refusal.words(text)) is not None:
             return words
-    given = call.input if call is not None and isinstance(call.input, dict) else {}
+    arguments = call.input if call is not None and isinstance(call.input, dict) else {}
     for read in known.answers.get(call.name, ()) if call is not None else ():
-        if said := "\n".join(filter(None, (answer.strip() for answer in read(given, text)))):
-            return said
+        if answer_lines := "\n".join(filter(None, (answer.strip() for answer in read(arguments, text)))):
+            return answer_lines
     return ""

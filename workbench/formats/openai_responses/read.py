@@ -82,8 +82,8 @@ class Reader(Document):
     def _group(self, index: int, item: Any, kind_in_metadata: Kind | None) -> _Group:
         id = f"m{index + 1}"
         if not isinstance(item, dict):
-            odd = self.not_an_object(index, item, "item")
-            return _Group(id, "user", None, odd.kind, [*odd.blocks], [index])
+            placeholder = self.not_an_object(index, item, "item")
+            return _Group(id, "user", None, placeholder.kind, [*placeholder.blocks], [index])
         kind = as_text(item.get("type", "message"))
         role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
         content: tuple[Role, int | None, Sequence[Block]]

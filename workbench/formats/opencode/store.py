@@ -141,8 +141,8 @@ def from_files(path: Path, info: bytes) -> StoredExport:
             " in opencode's storage, or open the output of `opencode export`."
         )
     document = _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)])
-    data, value, odd = parse_export(path, document)
-    return StoredExport(data, value, warnings + odd)
+    data, value, problems = parse_export(path, document)
+    return StoredExport(data, value, warnings + problems)
 
 
 def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, bytes]]:

@@ -119,16 +119,16 @@ class Reader(Transcript):
         calls at the end are kept. A response with several calls, or a tool loop, is sent completely or not at all."""
         view = self.view
         while True:
-            there, ends = set(view), {self.result_of[n] for n in view if n in self.result_of}
+            shown, ends = set(view), {self.result_of[n] for n in view if n in self.result_of}
             newest = next((n for n in reversed(view) if n not in self.result_of), None)
             running = self.message_of[newest] if newest in self.call_of else None
             broken = {
                 self.message_of[n]
                 for n, call in self.call_of.items()
-                if n not in there or (call not in ends and self.message_of[n] != running)
+                if n not in shown or (call not in ends and self.message_of[n] != running)
             }
             begun = {"", *(call for n, call in self.call_of.items() if self.message_of[n] not in broken)}
-            torn = {n for loop in self.loops if not loop <= there for n in loop}
+            torn = {n for loop in self.loops if not loop <= shown for n in loop}
             left = [n for n in view if self.message_of.get(n) not in broken and self.result_of.get(n, "") in begun]
             left = [n for n in left if n not in torn]
             if len(left) == len(view):

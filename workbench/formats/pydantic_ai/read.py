@@ -119,8 +119,8 @@ def _result(part: Item) -> ToolResult:
     """Return a tool result; a call that the user rejected has the user's reason."""
     content, outcome = part.get("content"), part.get("outcome")
     blocks = tuple(in_result(b, content) for b in _user_parts(content))
-    said = text_of(content) if outcome == "denied" and content != _DENIED else ""
-    return ToolResult(text_of(part.get("tool_call_id")), blocks, outcome not in (None, "success"), said)
+    reason = text_of(content) if outcome == "denied" and content != _DENIED else ""
+    return ToolResult(text_of(part.get("tool_call_id")), blocks, outcome not in (None, "success"), reason)
 
 
 _DENIED = "The tool call was denied."

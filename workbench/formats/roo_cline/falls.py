@@ -19,7 +19,7 @@ FALL_TOKENS, FALL_SHARE = 5_000, 0.75
 """A prompt that is smaller than the one before by more than this number of tokens, and smaller than this share of it,
 lacks messages that the other had."""
 
-KEPT = 2
+ALWAYS_KEPT = 2
 """Number of first messages, the request and its answer, that every truncation keeps."""
 
 
@@ -41,17 +41,17 @@ def at_falls(whole: Epoch, messages: Sequence[Message]) -> tuple[list[Epoch], li
     chars = [0, *accumulate(all_characters(messages[member]) for member in whole.members)]
     rate, overhead = _fitted(bills, chars, falls)
     epochs: list[Epoch] = []
-    omitted_to = KEPT
+    omitted_to = ALWAYS_KEPT
 
     def add(stop: int, ended_by: Compaction | None) -> None:
-        members = [*whole.members[:KEPT], *whole.members[omitted_to:stop]]
+        members = [*whole.members[:ALWAYS_KEPT], *whole.members[omitted_to:stop]]
         epochs.append(Epoch(whole.number + len(epochs), members, ended_by, window=whole.window))
 
     for before, after in falls:
         ends = [end for end in _ends(messages, whole, after.place) if end > omitted_to]
         if not ends:
             continue
-        remaining = (after.tokens - overhead) / rate - chars[KEPT]
+        remaining = (after.tokens - overhead) / rate - chars[ALWAYS_KEPT]
         end = min(ends, key=lambda place: abs(chars[after.place] - chars[place] - remaining))
         add(after.place, Compaction("truncation", before.tokens, way="removal"))
         omitted_to = end
@@ -81,6 +81,6 @@ def _fitted(bills: Sequence[_Bill], chars: Sequence[int], falls: Sequence[tuple[
 
 def _ends(messages: Sequence[Message], whole: Epoch, stop: int) -> Iterator[int]:
     """Yield the indexes before `stop` at which a truncation may end: after an assistant message."""
-    for place in range(KEPT + 1, stop):
+    for place in range(ALWAYS_KEPT + 1, stop):
         if messages[whole.members[place - 1]].role == "assistant":
             yield place

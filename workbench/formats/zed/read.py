@@ -173,8 +173,8 @@ class Reader(Transcript):
             return
         own = [number for number in range(len(self.messages)) if _is_own(self.messages[number])]
         retained = _retained([self.messages[number] for number in own])
-        kept = tuple(self.messages[own[at]].id for at, text in retained if text is None)
-        self.end_epoch(Compaction(summary=id, kept=kept))
+        retained_ids = tuple(self.messages[own[at]].id for at, text in retained if text is None)
+        self.end_epoch(Compaction(summary=id, kept=retained_ids))
         self.sent = []
         for at, text in retained:
             if text is None:
