@@ -13,7 +13,7 @@ from interop.trial import Column, Verdict, scene, verdicts
 from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.repairs.engine import repair
-from workbench.repairs.saving import save, steps_of
+from workbench.repairs.result import save, steps_of
 from workbench.session import Session
 
 Damage = Callable[[bytes, Session], bytes]

@@ -27,9 +27,9 @@ from workbench.analysis.course import course_messages, course_of
 from workbench.bench import open_bench
 from workbench.compaction import prompts
 from workbench.formats.files import load
-from workbench.play import demonstration
 from workbench.play.frames import Story
-from workbench.play.moving import moving
+from workbench.play.outputs import animated_svg
+from workbench.play.story import SAMPLE, WINDOW, sample_story
 from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
@@ -130,10 +130,10 @@ async def drawn(picture: Picture) -> str:
 
 def story() -> Story:
     """What `cwb demo` tells."""
-    session, counter = load(demonstration.SAMPLE), Counter()
+    session, counter = load(SAMPLE), Counter()
     counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
-    limit = open_bench(session, counter, window=demonstration.WINDOW).opened.limit
-    return demonstration.demonstration(course_of(session, counter), limit)
+    limit = open_bench(session, counter, window=WINDOW).opened.limit
+    return sample_story(course_of(session, counter), limit)
 
 
 async def demonstrated() -> dict[str, str]:
@@ -183,7 +183,7 @@ def main() -> int:
             if not wanted.names or picture.name in wanted.names:
                 write(picture.name, asyncio.run(drawn(picture)), wanted.png, picture.size[0])
         if not wanted.names or "story" in wanted.names:
-            write("story", moving(story()), wanted.png, 100)
+            write("story", animated_svg(story()), wanted.png, 100)
         if not wanted.names or {"run", "draft"} & set(wanted.names):
             for name, picture in asyncio.run(demonstrated()).items():
                 write(name, picture, wanted.png, WIDE[0])

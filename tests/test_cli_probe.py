@@ -21,7 +21,7 @@ from tests.summarizers.test_batches import answered, batch, results
 from workbench.analysis.probes import Probe, read_probes, write_probes
 from workbench.base import paths
 from workbench.bench import Bench
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
 from workbench.summarizers import run_history
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")

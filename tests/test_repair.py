@@ -19,7 +19,7 @@ from workbench.formats.format import Codec, no_progress
 from workbench.formats.registry import by_id
 from workbench.repairs import engine
 from workbench.repairs.engine import Repair, repair, repair_bytes
-from workbench.repairs.saving import save
+from workbench.repairs.result import save
 from workbench.session import Message, Session
 
 LINES = {

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from workbench.api.asking import Summarize
+    from workbench.api.summarize import Summarize
     from workbench.bench.assessment import Assessment
 
 Compaction = Callable[..., "CheckedCompaction"]
@@ -64,7 +64,7 @@ def compaction(request: pytest.FixtureRequest) -> Compaction:
         window: int | None = None,
         summarize: Summarize | None = None,
     ) -> CheckedCompaction:
-        from workbench.api.asking import answer_with
+        from workbench.api.summarize import answer_with
         from workbench.bench import open_bench, with_counts
         from workbench.bench.assessment import compare
         from workbench.compaction.preset import load_preset, read_preset

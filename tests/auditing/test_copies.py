@@ -10,9 +10,8 @@ import pytest
 from tests.auditing.written import Written, quay
 from workbench.auditing.audit import audit_of
 from workbench.auditing.columns import records
-from workbench.auditing.copies import mark_copies
 from workbench.auditing.groups import group_sessions
-from workbench.auditing.rows import AuditFile, SessionRow
+from workbench.auditing.rows import AuditFile, SessionRow, mark_copies
 from workbench.auditing.survey import survey_file
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
-from workbench.api.audits import audit
+from workbench.api.sessions import audit
 from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, About
 from workbench.auditing.files import MAX_LINES, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow

@@ -11,12 +11,10 @@ import pytest
 from rich.cells import cell_len
 
 from tests.play.told import demo, small
-from workbench.play.cast import cast
-from workbench.play.colours import BOLD, COLOURS
 from workbench.play.drawing import STYLES, TALL, Row, drawn
 from workbench.play.frames import BarPart, Fall
 from workbench.play.letters import large
-from workbench.play.moving import moving
+from workbench.play.outputs import BOLD, COLOURS, animated_svg, asciicast
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -151,7 +149,7 @@ def played_back(recording: str) -> tuple[dict[str, Any], list[float], list[list[
 
 
 def test_a_recording_shows_the_frames_at_their_times() -> None:
-    header, times, shown = played_back(cast(demo()))
+    header, times, shown = played_back(asciicast(demo()))
     assert {key: header[key] for key in ("version", "width", "height")} == {"version": 2, "width": 100, "height": 30}
     frames = demo().frames
     assert times[0] == 0
@@ -161,15 +159,15 @@ def test_a_recording_shows_the_frames_at_their_times() -> None:
 
 
 def test_a_recording_is_the_same_every_time() -> None:
-    assert cast(demo()) == cast(demo())
-    assert moving(demo()) == moving(demo())
+    assert asciicast(demo()) == asciicast(demo())
+    assert animated_svg(demo()) == animated_svg(demo())
 
 
 # --- the moving picture -----------------------------------------------------------------------------------------------
 
 
 def test_a_moving_picture_is_one_file_that_needs_nothing_else() -> None:
-    picture = moving(demo())
+    picture = animated_svg(demo())
     root = ElementTree.fromstring(picture)
     assert root.get("viewBox") == "0 0 1000 600"
     assert {one.tag.removeprefix(SVG) for one in root.iter()} == {"svg", "title", "style", "rect", "g", "path", "text"}
@@ -180,7 +178,7 @@ def test_a_moving_picture_is_one_file_that_needs_nothing_else() -> None:
 def test_a_moving_picture_moves_each_band_at_the_frames_times() -> None:
     """Of the band with the note nothing moves; the last band, the progress, moves at every frame that changes it."""
     story = demo()
-    picture = moving(story)
+    picture = animated_svg(story)
     keyed = re.findall(r"@keyframes k(\d+)\{(.*?\})\}", picture)
     assert "0" not in [number for number, _ in keyed]
     last = re.findall(r"([\d.]+)%", keyed[-1][1])
@@ -191,12 +189,12 @@ def test_a_moving_picture_moves_each_band_at_the_frames_times() -> None:
 
 
 def test_what_a_session_says_is_text_in_a_picture() -> None:
-    root = ElementTree.fromstring(moving(small("</text><script>alert(1)</script> & more")))
+    root = ElementTree.fromstring(animated_svg(small("</text><script>alert(1)</script> & more")))
     assert "</text><script>alert(1)</script> & more" in [one.text for one in root.iter(f"{SVG}text")]
 
 
 def test_blocks_are_shapes() -> None:
     """Of the large P the first row, which is row 2: a whole block, a half above, a half below."""
-    root = ElementTree.fromstring(moving(small()))
+    root = ElementTree.fromstring(animated_svg(small()))
     outlines = [one.get("d") or "" for one in root.iter(f"{SVG}path")]
     assert outlines[0].startswith("M20 60V40h10V60zM30 40h10v10h-10zM40 60V50h10V60z")

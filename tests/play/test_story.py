@@ -18,11 +18,9 @@ from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, result, user
-from workbench.play.course import played
-from workbench.play.demonstration import demonstration, presets
 from workbench.play.frames import Frame, Story
-from workbench.play.story import _worth_following, story
-from workbench.play.watching import FollowedRule, RulePlace
+from workbench.play.lanes import FollowedRule, RulePlace, replay_lanes
+from workbench.play.story import _worth_following, sample_presets, sample_story, story
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
@@ -67,14 +65,14 @@ def test_the_demonstration_tells_its_scenes_in_about_a_minute() -> None:
 
 def test_every_figure_is_the_replays() -> None:
     """Of the frames without a pin and outside of compactions: what the lane adds up to is what the call is sent."""
-    played = [replay(sample(), one, LIMIT, extractive) for one in presets()]
-    by_name = {one.name: one for one in played}
+    replay_lanes = [replay(sample(), one, LIMIT, extractive) for one in sample_presets()]
+    by_name = {one.name: one for one in replay_lanes}
     shown = [lane for frame in demo().frames for lane in frame.lanes if lane.call and lane.name in by_name]
     between = [lane for lane in shown if all(part.kind != "going" for part in lane.parts)]
     assert len(between) > 100
     assert [lane.tokens for lane in between] == [by_name[lane.name].sent[lane.call - 1] for lane in between]
     at_compactions = {(lane.name, lane.call, lane.tokens) for lane in shown if lane not in between}
-    first = played[0]
+    first = replay_lanes[0]
     assert at_compactions == {(first.name, one.call, one.before) for one in first.compacted[:2]}
     assert {frame.fall.after for frame in demo().frames if frame.fall and frame.lanes[0].name == first.name} == {
         frame.lanes[0].parts for frame in demo().frames if frame.title in ("THE RULE SURVIVES", "THE RULE IS GONE")
@@ -161,7 +159,7 @@ def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
     rule = "Never log the refresh token."
     messages = [*talk(1), *talk(40, "The refresh token must never be logged."), user("again", rule), *talk(2)]
     course = course_of_messages([replace(one, id=f"{n}") for n, one in enumerate(messages)], 100)
-    one = played(course, load_preset("trim"), Window(4_000, "given"), [FollowedRule(rule, RulePlace("4", 4))])
+    one = replay_lanes(course, load_preset("trim"), Window(4_000, "given"), [FollowedRule(rule, RulePlace("4", 4))])
     sent = [(call, sum(step.compacted.call <= call for step in one.steps)) for call in range(len(course.calls) + 1)]
     states = [one.state(0, call, done) for call, done in sent]
     assert [state for state, _ in groupby(states)] == ["unsaid", "paraphrased", "gone", "verbatim"]
@@ -197,7 +195,7 @@ def test_however_often_a_policy_compacts_the_story_is_short(name: str) -> None:
 
 
 def test_the_same_session_gives_the_same_frames() -> None:
-    assert demonstration(sample(), LIMIT) == demo()
+    assert sample_story(sample(), LIMIT) == demo()
 
 
 def test_words_of_the_session_are_harmless_and_without_secrets() -> None:

@@ -6,8 +6,8 @@ from functools import cache
 
 from tests.analysis.courses import counted_from
 from workbench.analysis.course import Course, course_of
-from workbench.play.demonstration import SAMPLE, WINDOW, demonstration
 from workbench.play.frames import BarPart, Fall, Frame, Lane, Rule, Story
+from workbench.play.story import SAMPLE, WINDOW, sample_story
 from workbench.tokens.window import Window
 
 LIMIT = Window(WINDOW, "given")
@@ -20,7 +20,7 @@ def sample() -> Course:
 
 @cache
 def demo() -> Story:
-    return demonstration(sample(), LIMIT)
+    return sample_story(sample(), LIMIT)
 
 
 def small(says: str = "some words", lanes: int = 1, fall: Fall | None = None) -> Story:

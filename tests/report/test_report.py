@@ -13,7 +13,7 @@ from tests.commands import cwb
 from tests.paths import SAMPLES
 from workbench.analysis.plots import Level, PlotLine
 from workbench.base.secrets import MASK
-from workbench.report.drawing import drawn
+from workbench.report.pages import svg_plot
 
 REPO = Path(__file__).parents[2]
 SAMPLE = REPO / "sample_sessions" / "claude-code-overflow.jsonl"
@@ -108,7 +108,7 @@ def test_what_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, name: str,
 
 def test_a_plot_shows_levels_within_reach_and_every_line() -> None:
     lines = [PlotLine("A", [(1, 100), (2, 900), (2, 100), (3, 500)]), PlotLine("B", [(1, 50), (3, 60)])]
-    svg = drawn(lines, [Level("window", 1_000), Level("far", 90_000)], {2: "▼"}, "call", 'a "title" & more')
+    svg = svg_plot(lines, [Level("window", 1_000), Level("far", 90_000)], {2: "▼"}, "call", 'a "title" & more')
     assert svg.count("<polyline") == 2
     assert "window: 1 000" in svg
     assert "far" not in svg
@@ -122,11 +122,11 @@ def test_lines_of_one_sign_are_alike_and_do_not_meet() -> None:
         PlotLine("B", [(3, 50), (4, 60)]),
         PlotLine("A", [(5, 100), (6, 200)]),
     ]
-    pale = drawn([PlotLine("A", parts[0].points), PlotLine("·", [(1, 5), (2, 6)])], [], {}, "call", "").split(
+    pale = svg_plot([PlotLine("A", parts[0].points), PlotLine("·", [(1, 5), (2, 6)])], [], {}, "call", "").split(
         "<polyline "
     )[1:]
     assert ["#8b949e" in each for each in pale] == [True, False], "what runs along lies below, and takes no colour"
-    before, between, behind = drawn(parts, [], {}, "call", "a title").split("<polyline ")[1:]
+    before, between, behind = svg_plot(parts, [], {}, "call", "a title").split("<polyline ")[1:]
     alike = 'stroke="#1f6feb" stroke-width="1.6"/>'
     assert alike in before
     assert alike in behind
@@ -244,7 +244,7 @@ def test_numbers_are_not_broken_over_lines(page: str) -> None:
 
 
 def test_names_of_levels_that_are_near_do_not_lie_upon_each_other() -> None:
-    svg = drawn(
+    svg = svg_plot(
         [PlotLine("A", [(1, 1_000)])], [Level("window", 1_000), Level("limit", 990), Level("low", 300)], {}, "call", ""
     )
     named = {name: float(y) for y, name in re.findall(r'y="([\d.]+)"[^>]*>(\w+): ', svg)}

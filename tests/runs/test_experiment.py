@@ -25,7 +25,7 @@ from tests.test_cli_probe import every_batch
 from workbench.base import paths
 from workbench.base.session_caches import CACHES
 from workbench.bench import Bench
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
 from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest

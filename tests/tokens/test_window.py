@@ -19,9 +19,8 @@ from workbench.formats.files import load
 from workbench.formats.registry import formats
 from workbench.session import Epoch, Session
 from workbench.tokens import Counter
-from workbench.tokens.agents import Allowance, allowances
 from workbench.tokens.models import find
-from workbench.tokens.window import Source, Window, known_window, still, window_of
+from workbench.tokens.window import Allowance, Source, Window, allowances, known_window, still, window_of
 
 OWN_LIST = "by Codex's own list of models (0.169.0, 2026-11-22)"
 OPUS, SONNET_LONG = "claude-opus-4-5", "claude-sonnet-4-5[1m]"

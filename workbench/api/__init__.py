@@ -1,13 +1,10 @@
 """The workbench as Python calls. Names, units and errors are documented in docs/api.md; `workbench` itself offers them.
 
 sources.py      sessions and messages as the caller has them, and the same objects returned
-pydantic_ai.py  messages of pydantic-ai, which no format writes
-asking.py       the caller's function that summarizes
+summarize.py    the caller's function that summarizes
 results.py      types of the results
 compacting.py   compact, sync or async; should_compact
-repairing.py    a repaired copy of a damaged session
-audits.py       all sessions of this machine
-sessions.py     load, compare, assess and save
+sessions.py     load, compare, assess, save and repair sessions; audit all of this machine
 """
 
 from workbench.analysis.probes import Probe, ProbeResults
@@ -16,11 +13,22 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.rework import Rework
 from workbench.analysis.suggested_pins import SuggestedPin
 from workbench.analysis.why.diagnosis import Diagnosis
-from workbench.api.audits import audit
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
-from workbench.api.repairing import repair
 from workbench.api.results import Compacted, Due, Report
-from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
+from workbench.api.sessions import (
+    audit,
+    compare,
+    load,
+    probe,
+    repair,
+    replay,
+    retention,
+    rework,
+    save,
+    suggest_pins,
+    watch,
+    why,
+)
 from workbench.auditing.audit import Audit
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput

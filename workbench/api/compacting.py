@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.api.asking import AsyncSummarize, Summarize, answer_with, await_with
 from workbench.api.results import Compacted, Due, M, Report, messages_after
 from workbench.api.sources import Messages, SourceSession, list_of, positions, read_source, return_messages
+from workbench.api.summarize import AsyncSummarize, Summarize, answer_with, await_with
 from workbench.base.errors import BadInput
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context

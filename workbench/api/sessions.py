@@ -1,4 +1,5 @@
-"""Load sessions, compare presets, measure compactions, and save the results."""
+"""Load sessions, compare presets, measure compactions, save the results, repair a session, and audit all sessions of
+this machine."""
 
 from __future__ import annotations
 
@@ -30,10 +31,15 @@ from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.overflow import overflowed_epoch
-from workbench.api.asking import Summarize, answer_with
 from workbench.api.compacting import Pins, context
 from workbench.api.results import Compacted, messages_after
 from workbench.api.sources import Messages, read_source
+from workbench.api.summarize import Summarize, answer_with
+from workbench.auditing.audit import Audit, audit_of
+from workbench.auditing.cache import RowCache
+from workbench.auditing.run import audit_files
+from workbench.auditing.run import candidates as audit_candidates
+from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
@@ -46,6 +52,9 @@ from workbench.compaction.strategies import strategy
 from workbench.formats import export as exporting
 from workbench.formats import files
 from workbench.formats.format import no_progress
+from workbench.repairs.engine import Repair
+from workbench.repairs.engine import repair as repair_file
+from workbench.repairs.result import save as save_repair
 from workbench.session import Message, Session
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
@@ -225,3 +234,30 @@ def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overw
 
 def _as_sequence(names: Names) -> Sequence[str]:
     return (names,) if isinstance(names, str) else names
+
+
+def repair(path: str | Path, out: str | Path | None = None, *, branch: int | None = None, part: str = "") -> Repair:
+    """Return a repaired copy of the session in a file, with its fixes; the file itself is never changed.
+
+    If anything was repaired, the copy is written to `out`, a new file or a folder; without `out` it is only in
+    `Repair.data`. `branch` is the line of the last message of the branch to keep where links were damaged, by default
+    of the longest one. `part` is the id of one session in a file with several. Raises BadInput for a file of an unknown
+    or read-only format, for an unknown branch, and for an `out` that exists.
+    """
+    result = repair_file(Path(path), branch=branch, part=part)
+    if out is not None and result.fixes and result.is_sound:
+        save_repair(result, Path(out))
+    return result
+
+
+def audit(*folders: str | Path, cluster: str = "", cached: bool = False) -> Audit:
+    """Read all sessions in the agents' folders, or below `folders` (or files), and measure their compactions.
+
+    It runs on all cores, or on the workers of the Dask scheduler at the address `cluster`. With `cached`, as in `cwb
+    audit`, rows are cached in the user's cache folder and only changed files are read; without it nothing is written.
+    An unreadable file is a row with an `error`. Raises BadInput for a folder that does not exist, and for a scheduler
+    that does not answer.
+    """
+    works = audit_candidates([Path(folder) for folder in folders])
+    found = audit_files(works, RowCache(paths.audits()) if cached else None, cluster)
+    return audit_of(row for one in found for row in one.rows)

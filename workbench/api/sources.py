@@ -1,27 +1,28 @@
-"""Input of the library: a session, or an agent's messages in its own objects, and the way back to the same objects.
+"""Input of the library: a session, or an agent's messages in its own objects; and its output, in the same objects.
 
-No library is imported: objects are recognised by their classes, and new ones are made of classes of the same
-module.
+No library is imported: objects are recognised by their classes, and new ones are made of classes of the same module.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from workbench.api import pydantic_ai
 from workbench.base.errors import BadInput
 from workbench.formats import files, registry
+from workbench.formats.kit.blocks import as_object
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.document import Item, parse
+from workbench.formats.kit.document import pieces as pieces_of
 from workbench.formats.kit.jsonl import loads
-from workbench.session import Message, Session, Tool
+from workbench.formats.loss import Losses
+from workbench.session import Block, Message, Opaque, Session, Text, Thinking, Tool, ToolResult, ToolUse
 
 Messages = Sequence[Any] | Mapping[str, Any]
 """Messages in order, each a dict or an object of a library (Anthropic's and OpenAI's SDKs, LangChain, pydantic-ai), or
@@ -216,5 +217,40 @@ def _adapter() -> Any:
 
 
 def _as_pydantic_ai(session: Session, objects: Sequence[Any], messages: Sequence[Message]) -> list[Any]:
-    made = pydantic_ai.pieces(session, _source_items(session), messages)
-    return [objects[one] if isinstance(one, int) else _adapter().validate_json(b"[%b]" % one)[0] for one in made]
+    pieces = _pydantic_ai_pieces(session, _source_items(session), messages)
+    return [objects[one] if isinstance(one, int) else _adapter().validate_json(b"[%b]" % one)[0] for one in pieces]
+
+
+def _pydantic_ai_pieces(session: Session, items: Sequence[Item], messages: Sequence[Message]) -> list[int | bytes]:
+    """Return the indexes of the items that are kept whole, and the JSON of new ones. A request that is kept in part, or
+    shortened, keeps its other fields: its instructions go to the model."""
+    names = {call.id: call.name for message in session.messages for call in message.calls}
+    before = {message.id: items[message.source[0]] for message in session.messages if message.source}
+
+    def rendered(message: Message, losses: Losses) -> list[Item]:
+        answers = message.role == "assistant"
+        parts = [part for block in message.blocks for part in _pydantic_ai_parts(block, message, names)]
+        fields = {name: value for name, value in before.get(message.id, {}).items() if name in _LASTING}
+        return [{**fields, "kind": "response" if answers else "request", "parts": parts}] if parts else []
+
+    return pieces_of(session.messages, messages, rendered, [])
+
+
+_LASTING = ("instructions", "timestamp", "run_id", "conversation_id", "model_name", "metadata")
+
+
+def _pydantic_ai_parts(block: Block, message: Message, names: Mapping[str, str]) -> Iterator[Item]:
+    part_kind = {"assistant": "text", "system": "system-prompt"}.get(message.role, "user-prompt")
+    match block:
+        case Text(text) if text:
+            yield {"part_kind": part_kind, "content": text}
+        case Thinking(text, signature):
+            yield {"part_kind": "thinking", "content": text, "signature": signature or None}
+        case ToolUse(id, name, arguments):
+            yield {"part_kind": "tool-call", "tool_name": name, "args": as_object(arguments), "tool_call_id": id}
+        case ToolResult(of, _, is_error):
+            outcome: dict[str, Any] = {"outcome": "failed"} if is_error else {}
+            part = {"part_kind": "tool-return", "tool_name": names.get(of, ""), "tool_call_id": of}
+            yield {**part, "content": block.text, **outcome}
+        case Opaque(_, raw) if isinstance(raw, dict):
+            yield raw

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from workbench.auditing.advice import TriggerAdvice, advise
 from workbench.auditing.columns import About
-from workbench.auditing.copies import mark_copies
 from workbench.auditing.files import save
 from workbench.auditing.groups import Key, SessionGroup, group_sessions
-from workbench.auditing.rows import SessionRow
+from workbench.auditing.rows import SessionRow, mark_copies
 
 
 @dataclass(frozen=True)

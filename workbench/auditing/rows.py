@@ -1,4 +1,4 @@
-"""Rows of an audit: a session, and its recorded compactions.
+"""Rows of an audit: a session, and its recorded compactions, each counted once.
 
 Plain values for caches, clusters and files; nothing of the analysis is imported.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.session import Way
@@ -172,3 +172,23 @@ class FileRows:
     path: str
     digest: str | None
     rows: tuple[SessionRow, ...] | None
+
+
+def mark_copies(rows: Sequence[SessionRow]) -> tuple[SessionRow, ...]:
+    """Mark all but one of equal compactions as copies. They are in several files because a session was forked, resumed
+    into a new file, or copied. The one in the session with most calls counts: most is known about its effects."""
+    holders: dict[str, tuple[int, str, str]] = {}
+    for row in rows:
+        here = _sort_key(row)
+        for one in row.compactions:
+            holders[one.id] = min(here, holders.get(one.id, here))
+    return tuple(_with_copies_marked(row, holders) if row.compactions else row for row in rows)
+
+
+def _sort_key(row: SessionRow) -> tuple[int, str, str]:
+    return -row.calls, row.path, row.part
+
+
+def _with_copies_marked(row: SessionRow, holders: dict[str, tuple[int, str, str]]) -> SessionRow:
+    compactions = tuple(replace(one, copy=holders[one.id] != _sort_key(row)) for one in row.compactions)
+    return row if compactions == row.compactions else replace(row, compactions=compactions)

@@ -16,11 +16,11 @@ from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.ask_model import SessionExam, SessionInfo, ask_sessions, estimate_questions
 from workbench.cli.ask_output import csv_tables, document, print_answers, print_total, sum_document
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
 from workbench.cli.output import warn, write_csv, write_json
 from workbench.cli.running import call_words, run_named, save_record
 from workbench.cli.selection import Selection
-from workbench.cli.several import FailedFile, refusal, release_session, sessions_in
+from workbench.cli.session_files import FailedFile, refusal, release_session, sessions_in
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.summary_request import Answer

@@ -17,9 +17,8 @@ from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, warn
-from workbench.cli.running import run_named, save_record
-from workbench.cli.several import FailedFile, refusal
-from workbench.cli.spending import check_limit
+from workbench.cli.running import check_limit, run_named, save_record
+from workbench.cli.session_files import FailedFile, refusal
 from workbench.compaction.summary_request import Answer
 from workbench.runs.questions import (
     QuestionCosts,

@@ -26,6 +26,7 @@ from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row
 from workbench.base.text import counted
+from workbench.cli.audit_quick import is_named, list_sessions
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.output import (
     has_a_screen,
@@ -36,7 +37,6 @@ from workbench.cli.output import (
     write_json,
     write_tables,
 )
-from workbench.cli.sessions import is_named, list_sessions
 
 CELL = 32
 PROGRESS_EVERY = 20
@@ -87,7 +87,7 @@ SHOWN: dict[About, str] = {
 @click.option("--csv", "as_csv", is_flag=True, help="The list as CSV, with every column.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every row.")
 def command(folders: tuple[Path, ...], quick: bool, **options: Any) -> None:
-    """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
+    """Show the effects of compactions on every session that agents keep on this machine, or below FOLDERs.
 
     Sizes before and after, removed messages, seconds, cost, repeated work, lost rules, and the tokens sent with
     every call but recorded nowhere. Only files that have changed since the last audit are read. A file that
@@ -95,9 +95,9 @@ def command(folders: tuple[Path, ...], quick: bool, **options: Any) -> None:
     rest is estimated. Long sessions, and those that record a compaction, are replayed at several sizes, and a
     sentence for each agent says which would have been cheapest.
 
-    With --quick, `full` is the context of the last recorded call against the window, with who says so; compactions are
-    those seen at the ends, marked + where there may be more between. Of a FILE with several sessions it lists those;
-    `cwb FILE --part ID` opens one.
+    With --quick, `full` is the context of the last recorded call against the window, with its source; compactions are
+    those at the ends of the file, marked + where there may be more between. Of a FILE with several sessions it lists
+    those; `cwb FILE --part ID` opens one.
     """
     if quick:
         list_sessions(folders, **options)

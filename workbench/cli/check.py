@@ -17,10 +17,10 @@ from workbench.base.printable import one_line, printable
 from workbench.base.reading import read_file
 from workbench.base.text import counted
 from workbench.bench.assessment import Assessment, assess_recorded, compare
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection
-from workbench.cli.several import release_session, sessions_in
+from workbench.cli.session_files import release_session, sessions_in
 from workbench.compaction.preset import Preset, load_preset, read_preset
 from workbench.runs.requirements import (
     CHECK_FILE,

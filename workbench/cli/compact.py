@@ -16,18 +16,23 @@ from workbench.base.figures import change, grouped
 from workbench.bench import RuleState, rule_states
 from workbench.bench.assessment import Assessment
 from workbench.bench.fixes import RuleFix, find_fixes
-from workbench.cli.compacting import CHECK_FAILED, DONE, CompactionResult, run_compaction
+from workbench.cli.compacting import (
+    CHECK_FAILED,
+    DONE,
+    CompactionResult,
+    fail_on,
+    failed_rules,
+    refuse_estimate,
+    run_compaction,
+)
 from workbench.cli.exact import ExactSizes, counted_exactly
-from workbench.cli.fail_on import fail_on, failed_rules, refuse_estimate
 from workbench.cli.full import of_outcome
-from workbench.cli.loading import on_bench
-from workbench.cli.opening import epoch_words
-from workbench.cli.outcomes import found_rows, policy_words
+from workbench.cli.load_bench import on_bench
+from workbench.cli.load_epoch import epoch_words
+from workbench.cli.outcomes import found_rows, policy_words, state_words
 from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
-from workbench.cli.running import call_words, changed_words
+from workbench.cli.running import call_words, changed_words, max_cost
 from workbench.cli.selection import Selection, selection
-from workbench.cli.spending import max_cost
-from workbench.cli.watched import state_words
 from workbench.compaction.checks import Check
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import verdict
@@ -113,8 +118,8 @@ def command(
 ) -> None:
     """Compact FILE, which itself never changes, and say what happens to every message.
 
-    By default it is the newest epoch that overflowed or was compacted, as on the screen. A file made of an older epoch
-    lacks the messages after it, which this says; --epoch last compacts what the agent has now.
+    By default it is the newest epoch that overflowed or was compacted, as on the screen. An export of an older epoch
+    lacks the later messages, and the report says so; --epoch last compacts the agent's current context.
 
     Without -o nothing is written. A live summarizer takes its key from the environment; Ctrl-C cancels it.
 

@@ -1,12 +1,17 @@
-"""Compact once for a command: run, assess, save in the run history, and export in memory."""
+"""One compaction of a command and its exit code: run, assess, save in the run history, export in memory, and fail on
+lost rules (`--fail-on`)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import click
 from msgspec import Struct
 
-from workbench.bench import Bench
+from workbench.analysis.retention import Retention
+from workbench.base.printable import one_line, printable
+from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
 from workbench.cli.running import run_named, save_record
 from workbench.compaction.checks import Check, export_check
@@ -15,6 +20,7 @@ from workbench.compaction.summary_request import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
 from workbench.runs.live_run import FinishedRun
+from workbench.runs.requirements import FAILS_ON, rule_failures
 from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.server_compaction import messages_for
 from workbench.summarizers.spend_limit import SpendLimit
@@ -63,3 +69,27 @@ def run_compaction(
         export = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, to)
         checks = (*checks, export_check(not export.problems, export.verdict))
     return CompactionResult(call, checks, run_id, export)
+
+
+fail_on = click.option(
+    "--fail-on",
+    "fails_on",
+    type=click.Choice(FAILS_ON),
+    multiple=True,
+    metavar="STATE",
+    help="Exit 3 if a rule of the user's or a watched sentence is lost or wrong, or any fact stale. Repeatable.",
+)
+
+
+def refuse_estimate(name: SummarizerName, fails_on: Sequence[str]) -> None:
+    """Raise UsageError for `--fail-on` with an estimated summary, which has no words to judge."""
+    if fails_on and name.kind == "estimate":
+        raise click.UsageError("--fail-on needs a summary with words; choose another --summarizer than estimate.")
+
+
+def failed_rules(held: Retention, watched: Sequence[RuleState], fails_on: Sequence[str]) -> bool:
+    """Print a line on stderr for each failure that `--fail-on` names; return True if there is any."""
+    found = rule_failures(held, watched, fails_on) if fails_on else []
+    for one in found:
+        click.echo(printable(one_line(f"{one.requirement}: {one.message}")), err=True)
+    return bool(found)

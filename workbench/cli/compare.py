@@ -16,15 +16,14 @@ from workbench.bench import Bench, choose_preset
 from workbench.bench.assessment import Assessment, assess_recorded
 from workbench.cli.compare_many import compare_many
 from workbench.cli.jobs import Job, Jobs
-from workbench.cli.loading import on_bench
-from workbench.cli.opening import epoch_words
+from workbench.cli.load_bench import on_bench
+from workbench.cli.load_epoch import epoch_words
 from workbench.cli.output import csv_option, fields_of, only, plain, size_words, write_csv, write_json, write_tables
 from workbench.cli.replay import cost_unit, replay
 from workbench.cli.retention import later_use_document
-from workbench.cli.running import run_named, save_record
+from workbench.cli.running import max_cost, run_named, save_record
 from workbench.cli.selection import Selection, selection
-from workbench.cli.several import sessions_in
-from workbench.cli.spending import max_cost
+from workbench.cli.session_files import sessions_in
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
 from workbench.runs.variants import figures_table, retention_table, rules_table
@@ -120,7 +119,7 @@ WORDS = 400
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables, with nothing left out.")
 @csv_option("variants", "kept", "watched", "replays", "compactions", "values", "sessions", "verdicts")
-@click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
+@click.option("--plot/--no-plot", "drawn", default=True, help="Plot the context size of each call above the table.")
 @click.option("--retention", "retained", is_flag=True, help="Also find which facts the outcomes keep; takes longer.")
 @click.option(
     "--best",
@@ -153,7 +152,7 @@ def command(
     contradicted), weighted (kept; facts used again count four times), and kept by kind. "needed later" is the
     share kept of the facts that the session used again without repeating them.
 
-    With --over-session the recorded answers are taken to be the same whatever the context would have been, and a
+    With --over-session the recorded answers are used unchanged, whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
     that fails is a row with its reason. Several prompts or models, or each prompt by each model, compact the same
     messages, and every draft is shown; of several FILEs, or the sessions in folders, each is compared with the

@@ -15,10 +15,10 @@ from workbench.analysis.outcome_comparison import Fit
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, columns
 from workbench.bench.assessment import Assessment, assess_recorded, compare
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
 from workbench.cli.output import write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
-from workbench.cli.several import FailedFile, refusal, release_session
+from workbench.cli.session_files import FailedFile, refusal, release_session
 from workbench.compaction.preset import Preset
 from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens.cost import added

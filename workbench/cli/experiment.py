@@ -17,9 +17,8 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.output import interrupted, only, plain, warn, write_csv, write_json, write_tables
-from workbench.cli.several import FailedFile, refusal
-from workbench.cli.spending import OVER_THE_LIMIT
-from workbench.cli.stopping import cancel_on_signals
+from workbench.cli.running import OVER_THE_LIMIT, cancel_on_signals
+from workbench.cli.session_files import FailedFile, refusal
 from workbench.runs.experiment import (
     MEASURES,
     ExperimentOptions,

@@ -18,7 +18,7 @@ from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
-from workbench.cli.opening import OpenedEpoch, epoch_words, open_epoch
+from workbench.cli.load_epoch import OpenedEpoch, epoch_words, open_epoch
 from workbench.cli.output import (
     csv_option,
     only_in_json,

@@ -29,10 +29,10 @@ class Lists(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("What"):
+        with formatter.section("Kinds"):
             formatter.write_dl([(name, line) for name, (_, _, line) in LISTS.items()])
 
 
-@click.command("list", cls=Lists, options_metavar="", subcommand_metavar="WHAT [OPTIONS]...")
+@click.command("list", cls=Lists, options_metavar="", subcommand_metavar="KIND [OPTIONS]...")
 def command() -> None:
-    """List what there is to choose from: `cwb list presets`."""
+    """List strategies, presets, prompts, models or runs: `cwb list presets`."""

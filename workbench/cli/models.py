@@ -23,16 +23,16 @@ CONNECTIONS = "name:text:connection protocol address key"
 
 
 @click.command("models")
-@click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="Whose models.")
+@click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="List its models.")
 @click.option("--refresh", is_flag=True, help="Ask the server now instead of using a list up to a day old.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 @csv_option("models", "connections")
 def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None:
     """List the models that a server offers, with context windows and prices, and the connections to servers.
 
-    The list comes from the API and is kept for a day. Prices, in dollars per million tokens, come from the package
-    genai-prices and a dated table, which a file of your own corrects: `cwb list models --json` names it. Other models
-    may be typed all the same.
+    The list comes from the API and is cached for a day. Prices, in dollars per million tokens, come from the package
+    genai-prices and a dated table; a file of your own corrects them (`cwb list models --json` names it). Models that
+    are not listed can be named, too.
     """
     there = connections()
     connection = connection_named(whom)

@@ -9,7 +9,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Look": {
         "open": "Open a session on the screen; `cwb FILE` does, too.",
         "inspect": "Show what a session holds and where its tokens are.",
-        "why": "Say why the context overflowed and what would have helped.",
+        "why": "Explain why the context overflowed, and suggest changes.",
         "report": "Write one page about a session, for a bug report.",
     },
     "Compact": {
@@ -20,17 +20,17 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Measure": {
         "compare": "Compare strategies, presets, prompts, models or numbers.",
-        "retention": "Say which facts and rules survive one compaction or more.",
+        "retention": "Show which facts and rules survive compactions.",
         "rules": "List the user's rules and the cost of pinning each.",
         "check": "Check requirements on compactions, for CI.",
     },
     "All sessions": {
-        "audit": "Say what compactions did to every session.",
+        "audit": "Show the effects of compactions on every session.",
     },
     "Set up": {
         "list": "List strategies, presets, prompts, models or runs.",
-        "prompts": "Show a prompt, copy it, or adopt the one of an agent.",
-        "demo": "Play a session, or a sample, as a story of a minute.",
+        "prompts": "Show or copy a prompt, or adopt an agent's prompt.",
+        "demo": "Show a demo of compaction, of a sample or your session.",
     },
 }
 """Help lines of the commands, kept here so that `cwb --help` imports no command."""

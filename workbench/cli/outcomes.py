@@ -1,4 +1,4 @@
-"""Texts about an outcome, shared by commands: policy, unsupported claims, lost facts."""
+"""Texts about an outcome, shared by commands: policy, unsupported claims, lost facts, states of watched sentences."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.retention import TrackedFact
+from workbench.analysis.watched_rules import RuleTrail, StateChange
 from workbench.base.figures import grouped
-from workbench.base.printable import one_line
+from workbench.base.printable import one_line, printable
+from workbench.base.tables import Column, Row, Table, columns
 from workbench.base.text import counted
-from workbench.bench import Bench
-from workbench.cli.output import only, plain
+from workbench.bench import Bench, RuleState
+from workbench.cli.output import only, plain, write_tables
 from workbench.facts.fact import FactKind
 
 NAMED = 3
 """Examples per line; --json lists all."""
 
-WORDS = 40
+EXAMPLE_CHARS = 40
 """Characters of each example."""
 
 _NOUNS: dict[FactKind, str] = {
@@ -54,4 +56,39 @@ def found_rows(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> l
 
 
 def _examples(texts: list[str]) -> str:
-    return ", ".join(f"“{one_line(text, WORDS)}”" for text in texts[:NAMED]) + (" …" if len(texts) > NAMED else "")
+    return ", ".join(f"“{one_line(text, EXAMPLE_CHARS)}”" for text in texts[:NAMED]) + (
+        " …" if len(texts) > NAMED else ""
+    )
+
+
+SENTENCE_CHARS = 100
+"""Characters shown of a watched sentence."""
+
+
+def state_words(stand: RuleState) -> str:
+    """Format the state of a sentence: `verbatim → gone: Never log the refresh token.`"""
+    went = f" → {stand.after}" if stand.after else ""
+    return f"{stand.now}{went}: {_shown(stand.sentence, SENTENCE_CHARS)}"
+
+
+def print_trails(trails: Sequence[RuleTrail]) -> None:
+    """Print the states of each sentence around every recorded compaction, and its state at the end."""
+    if not trails:
+        return
+    passed = trails[0].passed
+    each = "before and after each compaction that the file records" if passed else "which records no compaction"
+    spec = [Column(f"epoch_{one.at}", f"epoch {one.at}") for one in passed]
+    rows = (
+        Row((*map(change_words, trail.passed), trail.last, _shown(trail.sentence, SENTENCE_CHARS))) for trail in trails
+    )
+    title = f"Watched in the session, {each}"
+    write_tables([Table("watched", title, (*spec, *columns("now sentence")), tuple(rows))])
+
+
+def change_words(one: StateChange) -> str:
+    """Format a change of state: `verbatim → gone`."""
+    return f"{one.before} → {one.after}"
+
+
+def _shown(sentence: str, most: int) -> str:
+    return printable(one_line(sentence, most))

@@ -136,6 +136,9 @@ def write_tables(several: Iterable[Table], most: int | None = None) -> None:
             click.echo(row)
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+
+
 def csv_option(*keys: str) -> Callable[[Command], Command]:
     """Return the option `--csv` with the parameter `as_csv`: the key of the table to write, or None. The user names the
     key if there are several."""

@@ -12,16 +12,14 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.printable import printable
 from workbench.base.tables import Row, Table, columns
-from workbench.cli.loading import on_bench
-from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
+from workbench.cli.load_bench import on_bench
+from workbench.cli.output import csv_option, json_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.language import language_of
 from workbench.compaction.preset import has_prompt
 from workbench.compaction.prompts import ENDINGS, adopted_name, load_prompt, prompt_files, write_own
 from workbench.compaction.prompts import adopt as write_adopted
 from workbench.finding.agent_prompts import AgentPrompt, installed_prompts, program_of, prompts_in, searched_folders
-
-as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
 
 @plain.register
@@ -39,21 +37,21 @@ def _(one: StoredPrompt) -> dict[str, Any]:
 
 
 @click.group("prompts", invoke_without_command=True)
-@as_json_option
+@json_option
 @csv_option("prompts")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool, as_csv: str | None) -> None:
     """List the prompts with their languages and placeholders: the names in braces that are filled in.
 
-    A file of the same name in the user's own folder of prompts (`cwb prompts copy` makes one) is used instead of the
-    program's; a placeholder in it that nothing fills is an error.
+    A file of the same name in your folder of prompts (`cwb prompts copy` makes one) replaces the program's prompt. An
+    unknown placeholder in it is an error.
     """
     if ctx.invoked_subcommand is None:
         _list(as_json, as_csv)
 
 
 @command.command("list")
-@as_json_option
+@json_option
 @csv_option("prompts")
 def list_(as_json: bool, as_csv: str | None) -> None:
     """List the prompts; the same as `cwb prompts`."""
@@ -85,11 +83,11 @@ def _doubt(one: StoredPrompt) -> None:
 @command.command("show")
 @click.argument("id")
 @selection("part", required=False)
-@as_json_option
+@json_option
 def show(chosen: Selection, id: str, as_json: bool) -> None:
-    """Show prompt ID; with FILE, as its strategy would use it for that session: the whole text of what is sent.
+    """Show prompt ID; with FILE, the complete text that its strategy would send for that session.
 
-    No model is asked: where a summary would stand there is filler of its likely size.
+    No model is asked: filler of the likely size replaces each summary.
     """
     _show(id, chosen, as_json)
 
@@ -97,7 +95,7 @@ def show(chosen: Selection, id: str, as_json: bool) -> None:
 @command.command("render")
 @click.argument("id")
 @selection("part")
-@as_json_option
+@json_option
 def render(chosen: Selection, id: str, as_json: bool) -> None:
     """Show prompt ID as its strategy would use it for the session FILE."""
     _show(id, chosen, as_json)
@@ -117,10 +115,10 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
 
 @command.command("copy")
 @click.argument("id")
-@click.option("--as", "name", metavar="NAME", help="Another name, to compare it with the first by `cwb compare`.")
-@as_json_option
+@click.option("--as", "name", metavar="NAME", help="Another name, so that `cwb compare` can compare both prompts.")
+@json_option
 def copy(id: str, name: str | None, as_json: bool) -> None:
-    """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""
+    """Copy prompt ID into your folder of prompts, to edit it there. An existing file is not replaced."""
     one = prompt_by_id(id)
     target = one.file if name is None else name if Path(name).suffix in ENDINGS else name + Path(one.file).suffix
     if (paths.prompts() / target).exists():
@@ -136,15 +134,15 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
 @click.argument("preset")
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[FROM]...")
 @click.option("--force", is_flag=True, help="Replace an adopted prompt.")
-@as_json_option
+@json_option
 @csv_option("found")
 def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool, as_csv: str | None) -> None:
-    """Take the prompt of PRESET's own product into your folder of prompts; the preset asks by it from then on.
+    """Copy the prompt of PRESET's agent into your folder of prompts. From then on the preset uses it.
 
-    FROM is a capture of the product's requests (HAR, claude-trace), the body of one that asked for a summary, a session
-    whose product records its requests, a text (.md, .txt) with the prompt, the product's program, or a folder with such
-    files or the product's package. Without it, the package or program of the command on PATH is looked into, and
-    .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
+    FROM is a capture of the agent's requests (HAR, claude-trace), the body of a request for a summary, a session whose
+    agent records its requests, a text (.md, .txt) with the prompt, the agent's program, or a folder with such files or
+    the agent's package. Without FROM, the package or program of the command on PATH and .claude-trace in this folder
+    are searched. The prompt is not printed; `cwb prompts show` prints it.
     """
     if not has_prompt(preset):
         raise BadInput(f"The preset {preset} has no replaceable prompt; choose a product's preset.")

@@ -13,8 +13,7 @@ from workbench.cli.output import write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats.fixes import Branch, Fix
 from workbench.repairs import engine
-from workbench.repairs.listing import lines_of
-from workbench.repairs.saving import save, steps_of
+from workbench.repairs.result import lines_of, save, steps_of
 
 NOTHING_WRONG = 1
 FAULTS_LEFT = 3

@@ -24,10 +24,10 @@ from workbench.analysis.watched_rules import judge_recorded
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
-from workbench.cli.loading import on_bench_and_course
+from workbench.cli.load_bench import on_bench_and_course
+from workbench.cli.outcomes import print_trails
 from workbench.cli.output import USD_PER_MILLION, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
-from workbench.cli.watched import print_trails
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import PureSummarizer

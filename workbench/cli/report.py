@@ -11,7 +11,7 @@ from workbench.base.files import refuse_existing, write_atomically
 from workbench.base.secrets import Personal, masking
 from workbench.base.tables import document
 from workbench.base.text import counted
-from workbench.cli.loading import on_bench_and_course
+from workbench.cli.load_bench import on_bench_and_course
 from workbench.cli.output import csv_option, write_csv, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import candidates

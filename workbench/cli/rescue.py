@@ -14,11 +14,11 @@ from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.bench.rescue import newest_session_in, repaired_copy, with_model, without_model
 from workbench.cli.compacting import DONE, CompactionResult, run_compaction
-from workbench.cli.loading import on_bench
+from workbench.cli.load_bench import on_bench
+from workbench.cli.outcomes import state_words
 from workbench.cli.output import only, plain, write_json
+from workbench.cli.running import max_cost
 from workbench.cli.selection import Selection, selection
-from workbench.cli.spending import max_cost
-from workbench.cli.watched import state_words
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, refuse_place, save, save_in_place
 from workbench.formats.format import Written
@@ -26,8 +26,8 @@ from workbench.formats.masked import without_secrets
 from workbench.formats.registry import by_id
 from workbench.formats.steps import steps
 from workbench.repairs.engine import Repair
-from workbench.repairs.saving import save as save_repair
-from workbench.repairs.saving import steps_of
+from workbench.repairs.result import save as save_repair
+from workbench.repairs.result import steps_of
 from workbench.summarizers.by_name import parse_name
 from workbench.summarizers.spend_limit import SpendLimit
 

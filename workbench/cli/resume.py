@@ -17,20 +17,20 @@ NO_COMMAND = 1
 @click.command("resume")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--part", default="", metavar="ID", help="The session of this id, of several in FILE.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the lines.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 def command(file: Path, part: str, as_json: bool) -> None:
-    """Print the steps to go on with FILE in its tool: an export, or any session as it lies.
+    """Print the shell commands that resume FILE, an export or any other session, in its agent.
 
-    They are lines for a shell: the first put the file where its agent looks, unless it is there, and never over
-    another; the last goes to the session's folder and opens it. To run them at once:
+    The first ones put the file where its agent looks for sessions, unless it is there; an existing file is never
+    replaced. The last one changes to the session's folder and opens the session. To run them at once:
 
     \b
       sh -c "$(cwb resume FILE)"
 
     \b
     Exit codes:
-      0    the steps open it
-      1    no command does; what to do is said as a comment
+      0    the commands open it
+      1    no command opens it; a comment says what to do
       2    bad input or usage
     """
     session = load(file, part=part)

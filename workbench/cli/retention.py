@@ -22,12 +22,11 @@ from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, rule_states
-from workbench.cli.compacting import CHECK_FAILED
-from workbench.cli.fail_on import fail_on, failed_rules, refuse_estimate
+from workbench.cli.compacting import CHECK_FAILED, fail_on, failed_rules, refuse_estimate
 from workbench.cli.jobs import Job, Jobs
-from workbench.cli.loading import on_bench
-from workbench.cli.opening import epoch_words
-from workbench.cli.outcomes import policy_words
+from workbench.cli.load_bench import on_bench
+from workbench.cli.load_epoch import epoch_words
+from workbench.cli.outcomes import policy_words, print_trails, state_words
 from workbench.cli.output import (
     csv_option,
     fields_of,
@@ -39,10 +38,8 @@ from workbench.cli.output import (
     write_json,
     write_tables,
 )
-from workbench.cli.running import call_words, run_named, save_record
+from workbench.cli.running import call_words, max_cost, run_named, save_record
 from workbench.cli.selection import Selection, selection
-from workbench.cli.spending import max_cost
-from workbench.cli.watched import print_trails, state_words
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
@@ -83,14 +80,20 @@ NAMED = 12
     nargs=-1,
     strategy="How to compact; `cwb list strategies` lists them. With --ask several.",
     preset="Settings and prompt to start from. With --ask several, by default the agent's own.",
-    set="Change a field.",
+    set="Change a setting.",
 )
 @click.option("--ask", "asks", is_flag=True, help="Ask questions with one exact answer about each FILE.")
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
     help="Who writes the summaries, as in `cwb compact`; extractive needs no model.",
 )  # fmt: skip
-@click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
+@click.option(
+    "--generations",
+    "count",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Compact N times, with the session's next messages between.",
+)
 @click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option(
     "--judge", "judge_name", default="", metavar="NAME",
@@ -115,7 +118,7 @@ NAMED = 12
 )
 @click.option("--no-journal", is_flag=True, help="Neither save answers nor use saved ones.")
 def command(chosen: Selection, asks: bool, **options: Any) -> None:
-    """Say which facts of FILE's replaced messages a compaction keeps: instructions, requests, decisions,
+    """Say which facts of FILE's replaced messages a compaction keeps: rules, requests, decisions,
     paths, commands, errors, identifiers, numbers and addresses, in full, in part or not.
 
     "kept" is the share still in the context; "correct" is kept and not contradicted; "wrong" and "stale" (out

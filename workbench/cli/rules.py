@@ -12,8 +12,8 @@ from workbench.base.figures import grouped
 from workbench.base.printable import one_line
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
-from workbench.cli.loading import on_bench
-from workbench.cli.opening import epoch_words
+from workbench.cli.load_bench import on_bench
+from workbench.cli.load_epoch import epoch_words
 from workbench.cli.output import csv_option, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON

@@ -25,6 +25,7 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.output import (
     csv_option,
+    json_option,
     warn,
     write_csv,
     write_fields,
@@ -41,19 +42,17 @@ RUNS = (
     "seconds:seconds usd:money:cost strategy summarizer:text:by file"
 )
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-
 
 @click.group("runs", invoke_without_command=True)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the newest N.")
-@as_json_option
+@json_option
 @csv_option("runs")
 @click.pass_context
 def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | None) -> None:
-    """List the kept runs, the newest first.
+    """List the run history, newest first.
 
-    Every run of a live summarizer is kept on this machine, failed and cancelled ones too, with all that was sent and
-    answered, and never a key. `cwb compact --summarizer recorded:ID` plays one again without asking anybody.
+    Every run of a live summarizer is saved on this machine, failed and cancelled ones, too, with its requests and
+    answers, and never with a key. `cwb compact --summarizer recorded:ID` repeats a run without asking a model.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -71,10 +70,10 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
 
 @command.command("spent")
 @click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="Group the sums by this.")
-@as_json_option
+@json_option
 @csv_option("spent")
 def spent(by: By, as_json: bool, as_csv: str | None) -> None:
-    """Add up what the kept runs have cost: by day (UTC), model or session, and in all. Deleted runs are in no sum."""
+    """Sum the cost of the saved runs by day (UTC), model or session, and in total, without deleted runs."""
     entries = run_history.list_runs()
     rows, whole = spending(entries, by), total_spending(entries)
     if as_json:
@@ -98,9 +97,9 @@ def spent(by: By, as_json: bool, as_csv: str | None) -> None:
 @command.command("show")
 @click.argument("id")
 @click.option("--request", "whole", is_flag=True, help="Show requests in full.")
-@as_json_option
+@json_option
 def show(id: str, whole: bool, as_json: bool) -> None:
-    """Show run ID (or the beginning of one): what was asked, answered, billed and checked."""
+    """Show run ID (or the beginning of an id): its requests, answers, usage and checks."""
     run = run_history.load_run(id)
     if as_json:
         write_json({"run": run.model_dump(mode="json"), "usage": run.usage})
@@ -116,8 +115,8 @@ def show(id: str, whole: bool, as_json: bool) -> None:
 @command.command("text")
 @click.argument("id")
 def text(id: str) -> None:
-    """Write what the model wrote in run ID, and nothing else, to standard output; of calls that broke off or failed as
-    far as it came. `--summarizer typed:FILE` takes it from a file.
+    """Print only the model's text of run ID; of an interrupted or failed call, the received part. `--summarizer
+    typed:FILE` reads it from a file.
     """
     run = run_history.load_run(id)
     if not any(call.text for call in run.calls):
@@ -128,7 +127,7 @@ def text(id: str) -> None:
 @command.command("diff")
 @click.argument("first")
 @click.argument("second")
-@as_json_option
+@json_option
 @csv_option("differences")
 def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
     """Compare two runs: their policies, figures and answers."""
@@ -155,9 +154,9 @@ def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
 
 @command.command("delete")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@as_json_option
+@json_option
 def delete(ids: tuple[str, ...], as_json: bool) -> None:
-    """Delete runs by their ids, or beginnings of them; all of them or, when one is not there, none."""
+    """Delete runs by their ids, or beginnings of ids. If one does not exist, none is deleted."""
     whole = list(dict.fromkeys(map(run_history.full_run_id, ids)))
     run_history.delete_runs(whole)
     if as_json:

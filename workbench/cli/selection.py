@@ -38,7 +38,7 @@ class Selection:
     """Shared options of a command line; an option that the command does not have keeps its default.
 
     `piped` lists those of `files` that are temporary copies of pipes. Messages (`pins`, `drops`, `shortens`, `split`)
-    are references as `plan_edits.message_id` reads them.
+    are references as `load_bench.message_id` reads them.
     """
 
     files: tuple[Path, ...] = ()

@@ -14,14 +14,12 @@ from workbench.analysis.prompt_use import prompt_by_id
 from workbench.base.figures import grouped
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.experiment import experiment
-from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import found_rows, policy_words
+from workbench.cli.load_bench import on_bench
+from workbench.cli.outcomes import found_rows, policy_words, state_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
-from workbench.cli.running import run_to_end, save_record
+from workbench.cli.running import OverTheLimit, run_to_end, save_record
 from workbench.cli.selection import Selection
-from workbench.cli.several import release_session, sessions_in
-from workbench.cli.spending import OverTheLimit
-from workbench.cli.watched import state_words
+from workbench.cli.session_files import release_session, sessions_in
 from workbench.compaction.outcome import verdict
 from workbench.runs.live_run import FinishedRun, LiveRun
 from workbench.runs.variants import check_count, prompt_variants, run_all

@@ -12,6 +12,7 @@ from workbench.base.printable import one_line
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import (
     csv_option,
+    json_option,
     only,
     plain,
     write_csv,
@@ -28,16 +29,13 @@ from workbench.compaction.strategy import Strategy
 LONG_TEXT = 60
 
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-
-
 @click.command("presets")
 @click.argument("name", required=False)
 @click.option("--properties", is_flag=True, help="Features of each preset (levels, versions, cache …) as one table.")
-@as_json_option
+@json_option
 @csv_option("presets")
 def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | None) -> None:
-    """List the presets by strategy; with a NAME, every value of its policy and where it is from."""
+    """List the presets by strategy; with a NAME, every setting with its value and source."""
     if name and properties:
         raise click.UsageError("--properties shows every preset; leave NAME out.")
     every = [load_preset(one) for one in preset_names()]
@@ -56,13 +54,13 @@ def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | Non
 @click.argument("id", required=False)
 @click.option("--sources", is_flag=True, hidden=True, help="As `cwb list presets ID`.")
 @click.option("--properties", is_flag=True, hidden=True, help="As `cwb list presets --properties`.")
-@as_json_option
+@json_option
 @csv_option("strategies")
 def command(id: str | None, sources: bool, properties: bool, as_json: bool, as_csv: str | None) -> None:
-    """List the strategies and their presets, one line each; with an ID, every field of its policy.
+    """List the strategies and their presets, one line each; with an ID, every setting.
 
-    A variable CWB_STRATEGY_FIELD in the environment, in capitals and with _ for - and . (CWB_TRIM_TARGET_PERCENT),
-    stands before what the preset says, and behind --params, --set and what was changed on the screen.
+    An environment variable CWB_STRATEGY_FIELD, in capitals and with _ for - and . (CWB_TRIM_TARGET_PERCENT), takes
+    precedence over the preset; --params, --set and changes on the screen take precedence over it.
     """
     if properties:
         if id is not None or sources:

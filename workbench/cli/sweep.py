@@ -24,6 +24,7 @@ from workbench.base.parallel import cores
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.base.text import counted
+from workbench.cli.outcomes import SENTENCE_CHARS
 from workbench.cli.output import (
     fields_of,
     interrupted,
@@ -37,8 +38,7 @@ from workbench.cli.output import (
 )
 from workbench.cli.replay import cost_unit
 from workbench.cli.selection import Selection
-from workbench.cli.several import FailedFile
-from workbench.cli.watched import WORDS
+from workbench.cli.session_files import FailedFile
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
@@ -188,7 +188,7 @@ def _report(
     _failures(cells)
     for number, sentence in enumerate(plan.watched):
         if not any(row.rule_counts[number].of for row in rows):
-            click.echo(f"\nNever there: {printable(one_line(sentence, WORDS))}")
+            click.echo(f"\nNever there: {printable(one_line(sentence, SENTENCE_CHARS))}")
     if found:
         click.echo(f"\nBest by {criterion.name} ({criterion.about}): {setting_words(plan.axes, found.setting)}")
         if found.over:

@@ -4,15 +4,10 @@ The input is the course of a session, and presets. The output is frames as plain
 Screen, terminal recording and animated picture show the same rows. Nothing here waits, or reads a session file or a
 clock.
 
-frames.py         frame, lane and part: the data of a story
-watching.py       the rules that a story may follow
-course.py         replay of a session under a preset: bars, compactions, states of the rules
-story.py          the scenes, in order
-demonstration.py  the story of `cwb demo` without a file
-letters.py        large letters of block characters
-drawing.py        a frame as rows of cells
-colours.py        colours of the styles in recordings and pictures
-cast.py           a story as a terminal recording (asciinema)
-moving.py         a story as an animated SVG
-text.py           a story as text
+frames.py   frame, lane and part: the data of a story
+lanes.py    replay of a session under a preset: parts of every prompt, compactions, states of the followed rule
+story.py    the scenes, in order; the story of `cwb demo` without a file
+letters.py  large letters of block characters
+drawing.py  a frame as rows of cells
+outputs.py  a story as a terminal recording (asciinema), an animated SVG, or text
 """

@@ -33,7 +33,7 @@ STATES: dict[State, tuple[str, str, str]] = {
     "unsaid": ("·", "not said yet", "dim"),
     "verbatim": ("✔", "word for word", "good"),
     "paraphrased": ("✔", "in other words", "good"),
-    "contradicted": ("✘", "told wrongly", "bad"),
+    "contradicted": ("✘", "contradicted", "bad"),
     "gone": ("✘", "gone", "bad"),
     "unknown": ("?", "in a summary that nobody can read", "dim"),
 }

@@ -1,28 +1,32 @@
 """Scenes of a story, in order: the context fills, a compaction fires, the rule is kept or lost, a pin, two presets.
 
 The scenes depend on the session: the pin is shown only if the rule is lost, a rule only if there is one. If the preset
-never compacts, a scene says so.
+never compacts, a scene says so. The story of `cwb demo` without a file is that of an invented session, under a preset
+that loses a rule and one that keeps it. Its window and trigger are so low that both presets compact more than once; the
+first preset's name shows its changed trigger.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+from rich.cells import cell_len
 
 from workbench.analysis.course import Course
 from workbench.base.errors import BadInput
 from workbench.base.figures import change, grouped, percent
 from workbench.base.printable import printable
+from workbench.base.resources import SAMPLES
 from workbench.base.text import clip_at_word, counted
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategy import Trigger
-from workbench.play.course import Played, played
 from workbench.play.frames import Fall, Frame, Lane, Rule, State, Story
-from workbench.play.watching import RulePlace, followed_rules
+from workbench.play.lanes import LaneReplay, RulePlace, followed_rules, replay_lanes
 from workbench.tokens.window import Window
 
-FIRST, AGAIN, BESIDE = 36, 14, 40
+FIRST, AGAIN, PAIRED = 36, 14, 40
 """Maximum number of frames in which the context fills: up to the first compaction, after it, and under two presets."""
 
 FILLS_S, FALLS_S = 0.25, 0.18
@@ -54,9 +58,9 @@ def story(
     if not course.calls:
         raise BadInput("No answer of a model is in this session: there is no call to play.")
     sentences = followed_rules(course, watched)
-    lanes = [played(course, preset, limit, sentences) for preset in presets[:2]]
-    telling = _Telling(course, lanes, _worth_following(lanes[0]), limit, ends)
-    frames = tuple(telling.frames())
+    lanes = [replay_lanes(course, preset, limit, sentences) for preset in presets[:2]]
+    scenes = _Scenes(course, lanes, _worth_following(lanes[0]), limit, ends)
+    frames = tuple(scenes.frames())
     window = limit.tokens if limit else None
     return Story(note, len(course.calls), _scale(frames, window), window, frames)
 
@@ -66,15 +70,15 @@ def offline(name: str) -> str:
     return f"Played offline, code writes, no model, sizes (~) are estimates: {name}"
 
 
-def _worth_following(one: Played) -> int | None:
+def _worth_following(one: LaneReplay) -> int | None:
     """Return the index of the rule to follow: one that is kept at first and lost later, else one that is lost, else one
     that is stated before the first compaction, else the first. None if there is no rule."""
 
     def worth(rule: int) -> tuple[bool, bool, bool]:
         states = [one.state(rule, step.compacted.call, done) for done, step in enumerate(one.steps, 1)]
-        said = [state for state in states if state != "unsaid"]
-        lost = "gone" in said
-        return lost and said[0] != "gone", lost, bool(said) and said == states
+        stated = [state for state in states if state != "unsaid"]
+        lost = "gone" in stated
+        return lost and stated[0] != "gone", lost, bool(stated) and stated == states
 
     return max(range(len(one.watched)), key=worth, default=None)
 
@@ -87,19 +91,19 @@ def _scale(frames: Sequence[Frame], window: int | None) -> int:
 
 
 @dataclass(frozen=True)
-class _Telling:
+class _Scenes:
     course: Course
-    lanes: Sequence[Played]
+    lanes: Sequence[LaneReplay]
     rule: int | None
     limit: Window | None
-    ends: str
+    ending: str
 
     @property
-    def first(self) -> Played:
+    def first(self) -> LaneReplay:
         return self.lanes[0]
 
     @property
-    def said(self) -> RulePlace | None:
+    def rule_place(self) -> RulePlace | None:
         """Message that states the rule, or None."""
         return None if self.rule is None else self.first.watched[self.rule].place
 
@@ -108,7 +112,7 @@ class _Telling:
         shown = self._shown_compactions()
         if not shown:
             yield from self._fill(self.first, 1, len(self.course.calls), FIRST)
-            yield self._never()
+            yield self._no_compaction()
         call = 1
         for number in shown:
             upto = self.first.steps[number].compacted.call - 1
@@ -127,15 +131,15 @@ class _Telling:
     def _shown_compactions(self) -> list[int]:
         """Return the compactions to show: the first, and the one that loses the rule, else the second."""
         steps = range(len(self.first.steps))
-        return [number for number in steps if number in (0, self._loses if self._loses is not None else 1)]
+        return [number for number in steps if number in (0, self._first_loss if self._first_loss is not None else 1)]
 
     @cached_property
-    def _loses(self) -> int | None:
+    def _first_loss(self) -> int | None:
         """Number, from 0, of the first compaction after which the rule is lost or wrong; None if there is none."""
-        numbers = range(len(self.first.steps)) if self.said is not None else ()
+        numbers = range(len(self.first.steps)) if self.rule_place is not None else ()
         return next((one for one in numbers if self._state(self.first, one) in ("gone", "contradicted")), None)
 
-    def _state(self, one: Played, number: int) -> State:
+    def _state(self, one: LaneReplay, number: int) -> State:
         assert self.rule is not None
         return one.state(self.rule, one.steps[number].compacted.call, number + 1)
 
@@ -151,32 +155,35 @@ class _Telling:
     def _names(self) -> str:
         return " · ".join(one.name for one in self.lanes)
 
-    def _fill(self, one: Played, start: int, stop: int, most: int) -> Iterator[Frame]:
+    def _fill(self, one: LaneReplay, start: int, stop: int, most: int) -> Iterator[Frame]:
         for call in _sampled(start, stop, most):
             sent = f"Call {grouped(call)} of {grouped(len(self.course.calls))} sends it all again."
             says = (sent, request) if (request := self._request_at(call)) else (sent,)
             yield Frame("THE CONTEXT FILLS", says, self._lanes_at(one, call), FILLS_S)
 
-    def _never(self) -> Frame:
+    def _no_compaction(self) -> Frame:
         largest = f"The largest prompt has ~{grouped(self.first.replay.peak)} tokens"
         of = f", {percent(self.first.replay.peak / self.limit.tokens)} of the window." if self.limit else "."
         says = (f"{self.first.name}: nothing fires.", largest + of)
         return Frame("IT ALL FITS", says, self._lanes_at(self.first, len(self.course.calls)), READ_S)
 
-    def _compaction(self, one: Played, number: int) -> Iterator[Frame]:
+    def _compaction(self, one: LaneReplay, number: int) -> Iterator[Frame]:
         step, lane = one.steps[number], one.before(number, self.rule)
         compacted = step.compacted
         summary = any(part.kind == "summary" for part in step.after)
-        goes = "one summary" if summary else "less"
+        replaced = "become one summary" if summary else "are removed or shortened"
         fired = ", ".join(_fired(trigger) for trigger in compacted.triggers)
-        says = (f"Before call {grouped(compacted.call)}: {fired}.", f"What is marked becomes {goes}; the rest stays.")
+        says = (
+            f"Before call {grouped(compacted.call)}: {fired}.",
+            f"The marked messages {replaced}; the rest is kept.",
+        )
         yield Frame("THE TRIGGER FIRES", says, (lane,), READ_S)
         for place in range(1, FALLING + 1):
             title = "INTO ONE SUMMARY" if summary else "THE OLD PART GOES"
             yield Frame(title, says, (lane,), FALLS_S, Fall(place / FALLING, step.after))
-        yield self._left(one, number)
+        yield self._after_compaction(one, number)
 
-    def _left(self, one: Played, number: int) -> Frame:
+    def _after_compaction(self, one: LaneReplay, number: int) -> Frame:
         """Return the frame after a compaction, with the state of the rule as its title."""
         compacted = one.steps[number].compacted
         by = change(compacted.before, compacted.after)
@@ -189,15 +196,17 @@ class _Telling:
         return Frame(title, (sizes, words) if words else (sizes,), (lane,), READ_S + 1)
 
     @cached_property
-    def _with_pin(self) -> Played | None:
+    def _with_pin(self) -> LaneReplay | None:
         """The first preset with the rule's message pinned. None if no message states the rule or it is not lost."""
-        if self.said is None or self._loses is None:
+        if self.rule_place is None or self._first_loss is None:
             return None
-        return played(self.course, self.first.replay.preset, self.limit, self.first.watched, {self.said.message})
+        return replay_lanes(
+            self.course, self.first.replay.preset, self.limit, self.first.watched, {self.rule_place.message}
+        )
 
-    def _pinned(self, one: Played, number: int) -> Iterator[Frame]:
-        assert self.said is not None
-        tokens = self.course.sizes.tokens[self.said.index]
+    def _pinned(self, one: LaneReplay, number: int) -> Iterator[Frame]:
+        assert self.rule_place is not None
+        tokens = self.course.sizes.tokens[self.rule_place.index]
         says = (f"Pin its message: ~{grouped(tokens)} tokens, kept word for word.", "The same session once more.")
         yield Frame("PIN IT", says, self._lanes_at(one, 0), READ_S)
         shown = one.steps[number : number + 1]
@@ -209,23 +218,23 @@ class _Telling:
             for place in range(1, FALLING + 1):
                 fall = Fall(place / FALLING, shown[0].after)
                 yield Frame("WITH THE PIN", says[:1], (lane,), FALLS_S, fall)
-            yield self._left(one, number)
+            yield self._after_compaction(one, number)
 
     def _side_by_side(self) -> Iterator[Frame]:
         calls = len(self.course.calls)
-        for call in _sampled(1, calls, BESIDE):
+        for call in _sampled(1, calls, PAIRED):
             says = (self._names, f"Call {grouped(call)} of {grouped(calls)}")
             yield Frame("SIDE BY SIDE", says, self._lanes_of(call), FILLS_S)
         yield self._last()
 
     def _last(self) -> Frame:
         title = "SIDE BY SIDE" if len(self.lanes) > 1 else "THE END"
-        says = (self._names, self.ends) if self.ends else (self._names,)
+        says = (self._names, self.ending) if self.ending else (self._names,)
         return Frame(title, says, self._lanes_of(len(self.course.calls), cost=True), 2 * READ_S)
 
     # --- pieces -----------------------------------------------------------------------------------------------------
 
-    def _lanes_at(self, one: Played, call: int) -> tuple[Lane, ...]:
+    def _lanes_at(self, one: LaneReplay, call: int) -> tuple[Lane, ...]:
         return (one.at(call, self.rule),)
 
     def _lanes_of(self, call: int, *, cost: bool = False) -> tuple[Lane, ...]:
@@ -249,7 +258,7 @@ def _verdict(rule: Rule | None, number: int) -> tuple[str, str]:
     if not rule.stated and rule.state == "gone":
         return "ROOM AGAIN", "No message says the sentence that is watched."
     if rule.pinned and rule.state == "verbatim":
-        return "THE PIN KEEPS IT", f"After {times} the rule still stands there, word for word."
+        return "THE PIN KEEPS IT", f"After {times} the rule is still in the context, word for word."
     match rule.state:
         case "gone":
             return "THE RULE IS GONE", f"After {times} nothing that the model reads says it."
@@ -279,3 +288,31 @@ def _quoted(text: str) -> str:
     """Quote a text of the session on one line: cut, printable, with secrets masked. "" for an empty text."""
     line = clip_at_word(printable(text[:4_000]), WIDEST)
     return f"“{line}”" if line else ""
+
+
+SAMPLE = SAMPLES / "claude-code-overflow.jsonl"
+WINDOW, CHARS = 100_000, 200_000
+"""Window in tokens, and size of the history in characters at which the first preset compacts."""
+
+NOTE = "Rehearsed, offline: invented session, window of 100k; code writes, no model."
+ENDS = "cwb demo FILE --preset A --preset B does the same with your session."
+
+
+def sample_presets() -> tuple[Preset, Preset]:
+    loses = load_preset("augment-example")
+    policy = loses.policy.with_(trigger_on_history_size_chars=CHARS)
+    return replace(loses, id=f"augment-example from {CHARS // 1_000}k characters", policy=policy), load_preset(
+        "claude-code"
+    )
+
+
+def sample_story(course: Course, limit: Window | None) -> Story:
+    """Return the story of the sample's course. Its Chinese request is left out, because not every audience can read
+    it."""
+    full = story(course, sample_presets(), limit, note=NOTE, ends=ENDS)
+    frames = (replace(frame, says=tuple(filter(_is_latin, frame.says))) for frame in full.frames)
+    return replace(full, frames=tuple(frames))
+
+
+def _is_latin(words: str) -> bool:
+    return cell_len(words) == len(words)

@@ -6,6 +6,5 @@ functions that screen and command line use; the room imports neither of them.
 contents.py   contents of the page as one frozen value
 top.py        top of the page: the verdict, the context now and after as bars, findings as cards
 sections.py   sections below it: sentences, bars, plots and tables
-drawing.py    plots as SVG
-pages.py      the page as HTML or Markdown
+pages.py      the page as HTML with plots as SVG, or as Markdown
 """

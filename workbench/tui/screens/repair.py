@@ -13,8 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from workbench.repairs.engine import Repair, repair
-from workbench.repairs.listing import lines_of
-from workbench.repairs.saving import save
+from workbench.repairs.result import lines_of, save
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.screens.ask import LineAnswer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine

@@ -22,10 +22,9 @@ from textual.worker import Worker, get_current_worker
 from workbench.auditing.advice import advise, loss_sentences
 from workbench.auditing.cache import RowCache
 from workbench.auditing.columns import TABLES, About, Record, matching, records, sorted_by
-from workbench.auditing.copies import mark_copies
 from workbench.auditing.files import save
 from workbench.auditing.groups import KEYS, SessionGroup, group_sessions
-from workbench.auditing.rows import SessionRow
+from workbench.auditing.rows import SessionRow, mark_copies
 from workbench.auditing.run import audit_files, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput

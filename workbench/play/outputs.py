@@ -1,21 +1,85 @@
-"""A story as one animated SVG, without scripts and without fonts or pictures from elsewhere.
+"""A story as a file or as text: a terminal recording (asciicast version 2), an animated SVG, and lines for a pipe.
 
-Rows that change at the same moments form a band. The states of a band lie side by side on a strip, and a key frame for
-each state moves the strip to it. Blocks are drawn as shapes, so that they touch in any font. A viewer without
-animations, or a user who prefers reduced motion, sees the last frame.
+Recording and picture have the colours of the workbench's dark theme, and depend on nothing but the story and the size;
+times are those of the story. The SVG has no scripts, fonts or pictures from elsewhere. In it, rows that change at the
+same moments form a band; the states of a band lie side by side on a strip, and a key frame for each state moves the
+strip to it. Blocks are drawn as shapes, so that they touch in any font. A viewer without animations, or a user who
+prefers reduced motion, sees the last frame.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
 from rich.cells import cell_len
 
-from workbench.play.colours import BACKGROUND, BOLD, COLOURS
-from workbench.play.drawing import EIGHTHS, Row, drawn
-from workbench.play.frames import Story
+from workbench.base.figures import grouped
+from workbench.base.text import counted
+from workbench.play.drawing import EIGHTHS, Row, drawn, rule_words
+from workbench.play.frames import Lane, Story
+
+BACKGROUND, FOREGROUND = "#14171c", "#d7dbe2"
+
+COLOURS = {
+    "": FOREGROUND,
+    "dim": "#8b94a3",
+    "bold": "#ffffff",
+    "title": "#ffffff",
+    "good": "#7bc275",
+    "bad": "#f0718b",
+    "mark": "#f0b354",
+    "free": "#3a4350",
+    "overhead": "#9d8cf0",
+    "summary": "#3fc1c0",
+    "pinned": "#f0718b",
+    "going": "#e08a4f",
+    "talk": "#5ea1f2",
+    "kept": "#7bc275",
+}
+"""Colour of each style in `drawing.STYLES`."""
+
+BOLD = frozenset({"bold", "title", "good", "bad"})
+
+
+_HIDE, _SHOW, _RESET = "\x1b[?25l", "\x1b[?25h", "\x1b[0m"
+
+
+def asciicast(story: Story, width: int = 100, height: int = 30) -> str:
+    """Return the text of the recording. It depends on nothing but the arguments."""
+    lines = [json.dumps({"version": 2, "width": width, "height": height, "title": story.note}, ensure_ascii=False)]
+    before: list[Row] = [[] for _ in range(height)]
+    at = 0.0
+    for number, frame in enumerate(story.frames):
+        rows = drawn(story, number, width, height)
+        changed = [_typed(y, row) for y, (row, old) in enumerate(zip(rows, before, strict=True)) if row != old]
+        begin = f"{_HIDE}\x1b[2J" if number == 0 else ""
+        lines.append(_event(at, begin + "".join(changed)))
+        before, at = rows, at + frame.seconds
+    # No line feed after the last row: it would scroll the first row out of sight.
+    lines.append(_event(at, f"{_RESET}\x1b[{height};1H{_SHOW}"))
+    return "\n".join(lines) + "\n"
+
+
+def _event(at: float, text: str) -> str:
+    return json.dumps([round(at, 3), "o", text], ensure_ascii=False)
+
+
+def _typed(y: int, row: Row) -> str:
+    runs = "".join(f"{_style(style)}{text}" for text, style in row)
+    return f"\x1b[{y + 1};1H{runs}{_RESET}"
+
+
+def _style(name: str) -> str:
+    bold = "1;" if name in BOLD else ""
+    return f"\x1b[0;{bold}38;2;{_rgb(COLOURS[name])};48;2;{_rgb(BACKGROUND)}m"
+
+
+def _rgb(colour: str) -> str:
+    return ";".join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))
+
 
 ACROSS, DOWN = 10, 20
 """Width and height of a cell in units of the SVG."""
@@ -28,7 +92,7 @@ _SIGNS = ("◆", "●")
 _LINES = {"━": 4, "─": 2}
 
 
-def moving(story: Story, width: int = 100, height: int = 30) -> str:
+def animated_svg(story: Story, width: int = 100, height: int = 30) -> str:
     """Return the text of the SVG. It depends on nothing but the arguments."""
     frames = [drawn(story, number, width, height) for number in range(len(story.frames))]
     starts, at = [], 0.0
@@ -47,7 +111,7 @@ def moving(story: Story, width: int = 100, height: int = 30) -> str:
             f'<svg x="{place * width * ACROSS}">{band}</svg>' if place else band for band, place in shown.items()
         )
         if len(moves) > 1:
-            styles.append(_moved(number, moves, at, width * ACROSS))
+            styles.append(_band_animation(number, moves, at, width * ACROSS))
         bands.append(f'<svg y="{top * DOWN}" height="{(stop - top) * DOWN}"><g class="b{number}">{strip}</g></svg>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width * ACROSS} {height * DOWN}" '
@@ -69,7 +133,7 @@ def _css() -> str:
 _CLASSES = {name: f"s{number}" for number, name in enumerate(COLOURS)}
 
 
-def _moved(number: int, moves: Sequence[tuple[float, int]], whole: float, wide: int) -> str:
+def _band_animation(number: int, moves: Sequence[tuple[float, int]], whole: float, wide: int) -> str:
     frames = "".join(f"{100 * at / whole:.2f}%{{transform:translate({-place * wide}px)}}" for at, place in moves)
     rest = f"transform:translate({-moves[-1][1] * wide}px)"
     return f".b{number}{{{rest};animation:k{number} {whole:.2f}s step-end infinite}}@keyframes k{number}{{{frames}}}"
@@ -139,3 +203,23 @@ def _outline(part: str, x: int, y: int) -> str:
             drawn.append(f"M{x} {y + DOWN}{path}V{y + DOWN}z")
         x += len(several) * ACROSS
     return "".join(drawn)
+
+
+def story_lines(story: Story) -> Iterator[str]:
+    """Yield the lines of a story, with a blank one before each scene."""
+    yield story.note
+    for title, frames in groupby(story.frames, key=lambda frame: frame.title):
+        *_, last = frames
+        yield ""
+        yield title
+        yield from last.says
+        yield from (_lane_line(lane) for lane in last.lanes if lane.call)
+
+
+def _lane_line(lane: Lane) -> str:
+    words = [f"{lane.name}: ~{grouped(lane.tokens)} tokens at call {grouped(lane.call)}"]
+    words += [f"compacted {counted(lane.compactions, 'time')}"] if lane.compactions else []
+    words += [lane.cost] if lane.cost else []
+    if lane.rule:
+        words.append(f"“{lane.rule.text}” {rule_words(lane.rule)[0]}")
+    return " · ".join(words)

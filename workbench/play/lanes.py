@@ -1,5 +1,5 @@
-"""Replay of a session under a preset, for a story: the parts of every prompt, and the watched rules after each
-compaction.
+"""Replay of a session under a preset, as the lanes of a story: the parts of every prompt, and the state of the followed
+rule at every call.
 
 The strategy plans every compaction as in any replay. The offline summarizer writes the summaries from sentences of the
 session.
@@ -15,18 +15,66 @@ from itertools import pairwise
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, ReplayedCompaction, replay
-from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, judge_added, judge_prompt
+from workbench.analysis.watched_rules import (
+    KEPT_STATES,
+    RuleVerdict,
+    judge_added,
+    judge_messages,
+    judge_prompt,
+    sentence_to_watch,
+)
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset
+from workbench.compaction.shape_facts import standing_of
 from workbench.play.frames import TRAIL, BarPart, Kind, Lane, Rule, State
-from workbench.play.watching import FollowedRule
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
 
+MAX_RULES = 12
+"""Maximum number of the user's rules from which a story chooses one to follow."""
+
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RulePlace:
+    """A message by its id, and its index in the course."""
+
+    message: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedRule:
+    """A rule, and the message that states it; None where no message does."""
+
+    text: str
+    place: RulePlace | None
+
+
+def followed_rules(course: Course, sentences: Sequence[str]) -> tuple[FollowedRule, ...]:
+    """Return the rules that a story may follow: the first of `sentences` that a message states, else the first of them.
+    Without sentences, the user's rules. Raises BadInput for a sentence that cannot be watched."""
+    places = [_locate(course, one) for one in sentences]
+    return tuple([one for one in places if one.place] or places)[:1] or rules(course)
+
+
+def rules(course: Course) -> tuple[FollowedRule, ...]:
+    """Return the user's rules that are still in force, the oldest first."""
+    found = (one for one in standing_of(course.layout.shape) if one.superseded_by is None)
+    return tuple(FollowedRule(one.fact.text, RulePlace(one.fact.message, one.fact.index)) for one in found)[:MAX_RULES]
+
+
+def _locate(course: Course, typed: str) -> FollowedRule:
+    """Find the message that states the rule, verbatim or paraphrased: the user's first one, else anybody's first
+    one."""
+    text = sentence_to_watch(typed, course.messages)
+    stating = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in KEPT_STATES]
+    index = min(stating, key=lambda index: (course.messages[index].role != "user", index), default=None)
+    return FollowedRule(text, None if index is None else RulePlace(course.messages[index].id, index))
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStep:
     """One compaction: the parts of the context before and after it, and the state of each watched rule after it."""
 
     compacted: ReplayedCompaction
@@ -36,10 +84,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Played:
+class LaneReplay:
     course: Course
     replay: Replay
-    steps: tuple[Step, ...]
+    steps: tuple[CompactionStep, ...]
     watched: tuple[FollowedRule, ...]
     pins: frozenset[str]
 
@@ -74,11 +122,11 @@ class Played:
         if done:
             start, before = course.calls[self.steps[done - 1].compacted.call - 1], self.steps[done - 1].states[rule]
         else:
-            beside = prompted(course.session.system, course.session.memories)
-            start, before = 0, judge_prompt(watched.text, beside)
-        stands = judge_added(watched.text, shape, start, stop, before)
-        yet = watched.place is not None and stop <= watched.place.index
-        return "unsaid" if yet and stands not in KEPT_STATES else stands
+            prompt = prompted(course.session.system, course.session.memories)
+            start, before = 0, judge_prompt(watched.text, prompt)
+        verdict = judge_added(watched.text, shape, start, stop, before)
+        is_unstated = watched.place is not None and stop <= watched.place.index
+        return "unsaid" if is_unstated and verdict not in KEPT_STATES else verdict
 
     def _parts(self, call: int, done: int) -> tuple[BarPart, ...]:
         if call == 0:
@@ -109,25 +157,27 @@ class Played:
         return tuple(max(full[start:stop]) for start, stop in stretches if stop <= seen)
 
 
-def played(
+def replay_lanes(
     course: Course,
     preset: Preset,
     limit: Window | None,
     watched: Sequence[FollowedRule] = (),
     pins: Collection[str] = (),
-) -> Played:
+) -> LaneReplay:
     """Replay the course under a preset, and collect parts and rule states. Raises BadInput if the table of models is
     invalid."""
     seen: list[tuple[tuple[BarPart, ...], tuple[BarPart, ...]]] = []
 
-    def hear(context: Context, outcome: Outcome) -> None:
+    def add_parts(context: Context, outcome: Outcome) -> None:
         seen.append((_before(context, outcome), _after(context, outcome)))
 
     sentences = [one.text for one in watched]
-    found = replay(course, preset, limit, extractive, pins=pins, watched=sentences, on_outcome=hear)
+    found = replay(course, preset, limit, extractive, pins=pins, watched=sentences, on_outcome=add_parts)
     states = [tuple(trail.passed[number].after for trail in found.watched) for number in range(len(seen))]
-    steps = tuple(Step(one, *bars, state) for one, bars, state in zip(found.compacted, seen, states, strict=True))
-    return Played(course, found, steps, tuple(watched), frozenset(pins))
+    steps = tuple(
+        CompactionStep(one, *bars, state) for one, bars, state in zip(found.compacted, seen, states, strict=True)
+    )
+    return LaneReplay(course, found, steps, tuple(watched), frozenset(pins))
 
 
 def _parts(*parts: BarPart) -> tuple[BarPart, ...]:
@@ -136,7 +186,7 @@ def _parts(*parts: BarPart) -> tuple[BarPart, ...]:
 
 def _before(context: Context, outcome: Outcome) -> tuple[BarPart, ...]:
     """Return the parts before a compaction in the order of the bar: the replaced messages are left of the kept ones."""
-    pinned, kept = _staying(context, outcome)
+    pinned, kept = _kept_tokens(context, outcome)
     overhead = context.layout.sizes.overhead
     going = context.total.tokens - overhead - pinned - kept
     return _parts(
@@ -145,16 +195,16 @@ def _before(context: Context, outcome: Outcome) -> tuple[BarPart, ...]:
 
 
 def _after(context: Context, outcome: Outcome) -> tuple[BarPart, ...]:
-    pinned, kept = _staying(context, outcome)
+    pinned, kept = _kept_tokens(context, outcome)
     overhead = context.layout.sizes.overhead
     new = context.outcome_size(outcome).tokens - overhead - pinned - kept
     kind: Kind = "summary" if outcome.summarizes else "kept"
     return _parts(BarPart("overhead", overhead), BarPart(kind, new), BarPart("pinned", pinned), BarPart("kept", kept))
 
 
-def _staying(context: Context, outcome: Outcome) -> tuple[int, int]:
+def _kept_tokens(context: Context, outcome: Outcome) -> tuple[int, int]:
     """Return the tokens of the pinned messages and of the other kept ones."""
     tokens = context.layout.tokens
-    stays = sum(tokens[piece.stop] - tokens[piece.start] for piece in outcome.pieces if isinstance(piece, KeptSpan))
+    kept = sum(tokens[piece.stop] - tokens[piece.start] for piece in outcome.pieces if isinstance(piece, KeptSpan))
     pinned = sum(tokens[span.stop] - tokens[span.start] for span in outcome.fates if span.fate is Fate.PINNED)
-    return pinned, stays - pinned
+    return pinned, kept - pinned
