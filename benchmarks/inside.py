@@ -172,7 +172,7 @@ def replaying(file: Path) -> dict[str, float]:
 def stalls(file: Path) -> dict[str, float]:
     """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
     from benchmarks.stalls import longest
-    from workbench.tui.home import Home, write_home
+    from workbench.tui.settings import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         write_home(Path(folder), lambda _: Home())

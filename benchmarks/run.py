@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.generate import FIRST_WORDS, LINES, MEGABYTES, write
 from benchmarks.other_formats import bytes_in, written
 from benchmarks.terminal import DOWN, END, PAGE_DOWN, TOP, UP, Terminal
-from workbench.tui.home import Home, write_home
+from workbench.tui.settings import Home, write_home
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "sample_sessions" / "openai-chat-tools.json"

@@ -34,7 +34,7 @@ from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.playing import DemoApp
+from workbench.tui.demo_app import DemoApp
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.run import RunScreen
 

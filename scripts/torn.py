@@ -54,7 +54,7 @@ from workbench.summarizers.run_records import CallRecord, RunRecord
 from workbench.tokens import packaged, scales
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale
-from workbench.tui.home import read_home, with_recent, write_home
+from workbench.tui.settings import read_home, with_recent, write_home
 
 BULK = 9_000
 """Characters of a document: more than a page of SQLite and than a buffer of Python."""

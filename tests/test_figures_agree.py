@@ -26,15 +26,15 @@ from workbench.runs.variants import assess_offline, preset_variants
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis, Size, usage_words
 from workbench.tui.bench import counting, planning
+from workbench.tui.bench.middle_text import tab_input
 from workbench.tui.bench.panes import size_after
-from workbench.tui.bench.reading import source
-from workbench.tui.courses import course_on
-from workbench.tui.headline import plans_of
 from workbench.tui.middle.tabs import result_parts
-from workbench.tui.retention.words import fact_words
+from workbench.tui.plan_words import status_text
+from workbench.tui.retention.facts import fact_words
 from workbench.tui.screens.export import draft
-from workbench.tui.status_lines import status_text
+from workbench.tui.simulations import course_on
 from workbench.tui.widgets.facts_list import fate_of
+from workbench.tui.widgets.headline import plans_of
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
@@ -101,7 +101,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     counter.count_all(session.messages, lambda done, of: None, lambda: False)
     desk = Desk(session, counter, preset=preset, epoch=1, window=WINDOW[BILLED])
     assert size_after(desk.bench).basis is (Basis.ESTIMATE if asks else desk.bench.layout.sizes.meter.basis)
-    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
     desk.rest()
     previewed, words = size_after(desk.bench), plans_of(desk.bench, None)[0]
     compared = {one.name: one.after for one in variants_of(desk.bench, candidates((), (preset,)))}
@@ -113,7 +113,7 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert ran.result
     assert size_after(ran) == previewed
     assert plans_of(ran, None)[0] == words.replace("Compacting now", "Compacted")
-    assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(source(desk.view, 0)))
+    assert grouped(previewed.tokens) in "".join(part.text for part in result_parts(tab_input(desk.view, 0)))
     assert [one.after for one in variants_of(ran)] == [previewed]
 
     out = tmp_path / "new.jsonl"
@@ -132,19 +132,19 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     session, counter = workbench.load(BILLED), Counter()
     counter.count_all(session.messages, lambda done, of: None, lambda: False)
     desk = Desk(session, counter, preset=preset, epoch=1, window=WINDOW[BILLED])
-    desk.store.subscribe(partial(planning.try_out, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
     desk.at = (150, True)
     desk.do(edit)
     desk.rest()
     after, before = size_after(desk.bench), desk.bench.context.total
-    told = status_text("", desk.view.said).plain
+    told = status_text("", desk.view.note).plain
     edited = re.search(r": ([\d\s]+) → ([\d\s]+) tokens$", told)
     assert edited, "what the edit did to its own messages, and no size beside the bars' own"
     reason = desk.bench.outcome.reason
     left = grouped(before.tokens - number(edited[1]) + number(edited[2]))
     assert re.search(rf"manual edits, .*; then .*{left} → {grouped(after.tokens)} tokens$", reason)
     assert f"{short(before.tokens)} → {short(after.tokens)} " in plans_of(desk.bench, None)[0]
-    assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
+    assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(tab_input(desk.view, 0)))
     assert [one.after for one in variants_of(desk.bench)] == [after]
     course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]
     assert diagnose(desk.bench.context, course, 1, desk.bench.as_preset).total == before
@@ -209,14 +209,14 @@ def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(
         == desk.bench.layout.last_usage
     )
     assert sum(layer["tokens"] for layer in inspected["layers"]) == total.tokens
-    assert view.stretches[desk.bench.epoch - 1].tokens == total.tokens
+    assert view.epochs[desk.bench.epoch - 1].tokens == total.tokens
     assert why["limit"]["context_tokens"] == total.tokens
     ended = re.match(r"(?:The agent compacted|API rejected the request) at (\S+)\. ", view.verdict)
     assert ended
     assert ended[1] == short(total.tokens)
     assert view.verdict == why["verdict"]
     assert view.verdict in cwb("why", file).output.splitlines()
-    assert size_when_compacted(view.stretches, desk.bench.epoch) in (0, total.tokens)
+    assert size_when_compacted(view.epochs, desk.bench.epoch) in (0, total.tokens)
     for output in (cwb("inspect", file).output, cwb("why", file).output):
         [line] = [line for line in output.splitlines() if line.startswith("context ")]
         assert f"{total} tokens" in line

@@ -254,7 +254,7 @@ OWN_WAY = {
     "base/files.py": "the one way",
     "cli/selection.py": "what comes through a pipe, in a folder of its own that is gone afterwards",
     "formats/kit/database.py": "a copy of a database, in a folder of its own that is gone afterwards",
-    "tui/external_editor.py": "what the editor opens, in a folder of its own that is gone afterwards",
+    "tui/terminal.py": "what the editor opens, in a folder of its own that is gone afterwards",
     "analysis/sweep/cells.py": "a line is added at a time; asks `refuse_special` first",
     "summarizers/run_history.py": "SQLite writes it; made beforehand so that it is the owner's alone",
 }

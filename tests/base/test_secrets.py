@@ -29,7 +29,7 @@ from workbench.summarizers import run_history
 from workbench.summarizers.client_errors import classify_error
 from workbench.summarizers.driver import ask
 from workbench.summarizers.run_records import RunRecord, call_record
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.plain import plain
 
 LETTERS = "aB3dE6gH" * 5

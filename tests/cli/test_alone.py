@@ -19,9 +19,9 @@ from workbench.cli.names import ALONE
 from workbench.cli.open import OVERFLOWING, SAMPLE_PRESET, command, first_shown
 from workbench.formats.files import load
 from workbench.tokens import Counter
+from workbench.tui.middle.parts import TabInput
 from workbench.tui.middle.tabs import abridged_parts
-from workbench.tui.middle.view import TabInput
-from workbench.tui.policy_words import unmovable_words
+from workbench.tui.plan_words import unmovable_words
 from workbench.tui.rows import Groups
 
 CHANGED = 1_767_323_045

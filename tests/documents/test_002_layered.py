@@ -43,10 +43,10 @@ from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis, Sizes
 from workbench.tokens.window import Window
 from workbench.tui.middle.message import message_parts
+from workbench.tui.middle.parts import Folds, TabInput
 from workbench.tui.middle.tabs import TABS
-from workbench.tui.middle.view import Folds, TabInput
 from workbench.tui.rows import Groups
-from workbench.tui.screens.run_watch import RunProgress, planned
+from workbench.tui.screens.run_progress import RunProgress, planned
 
 ANSWER = "\n\n".join(f"{title}\n* something" for title in SECTIONS)
 PICTURE = Media("image/png", 3)

@@ -16,11 +16,11 @@ from workbench.tui import screens
 Tokens = dict[str, list[Token]]
 
 RESTS = (
-    "bench.reading.SETTLE_S",
+    "bench.middle_text.SETTLE_S",
     "bench.finding.TYPED_S",
     "bench.planning.REST_S",
     "screens.sessions.SETTLE_S",
-    "screens.prompt_text.SETTLE_S",
+    "screens.prompt_editors.SETTLE_S",
     "screens.run_draft.SETTLE_S",
 )
 """How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""

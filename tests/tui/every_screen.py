@@ -31,7 +31,7 @@ from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
 from workbench.tui.widgets.policy_sheet import PolicySheet
-from workbench.tui.widgets.records import Heads, RecordTable, seen_of
+from workbench.tui.widgets.records import Heads, RecordTable, visible_columns
 from workbench.tui.widgets.rounds_list import ListHeading
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
@@ -392,7 +392,7 @@ def unframed(screen: Screen[Any]) -> Iterator[str]:
             yield "has another ground under its footer"
     for heads in screen.query(Heads):
         rows = screen.query_one(RecordTable)
-        if seen_of(heads.columns, 0, heads.size.width) != seen_of(rows.columns, 0, rows.line_width):
+        if visible_columns(heads.columns, 0, heads.size.width) != visible_columns(rows.columns, 0, rows.line_width):
             yield "has headings that are not over their columns"
 
 

@@ -44,11 +44,11 @@ from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.calls_plot import CallsPlot
+from workbench.tui.widgets.cut_text import TwoEnds
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
-from workbench.tui.widgets.two_ends import TwoEnds
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 SIZE = (140, 42)
@@ -66,7 +66,7 @@ async def test_a_run_is_seen_whatever_tab_is_in_front() -> None:
         assert bench.view.tab == "checks"
         assert before[0] == after[0]
         assert before[1] != after[1]
-        assert "result of the last run" in bench.query_one("#status", TwoEnds).told
+        assert "result of the last run" in bench.query_one("#status", TwoEnds).text
 
 
 LATER = "The quokka naps at noon."
@@ -156,7 +156,7 @@ async def test_a_plot_has_no_letters_between_its_lines_and_even_steps_on_its_axi
         rows = [plot.render_line(y).text for y in range(plot.size.height)]
         inside = [row.partition("│")[2] or row.partition("┤")[2] for row in rows]
         assert [row for row in inside if re.search(r"[A-Za-z]", row)] == []
-        assert "▲ best ▼ worst" in str(screen.query_one("#said", Static).render())
+        assert "▲ best ▼ worst" in str(screen.query_one("#note", Static).render())
         assert re.search(r"variant [\d\s]+ tokens", str(screen.query_one("#call", Static).render()))
         assert rows[0].startswith("tokens │")
         assert rows[-1].split()[0] == "call"

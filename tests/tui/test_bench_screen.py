@@ -79,7 +79,7 @@ async def test_an_export_is_masked_where_that_is_wanted(tmp_path: Path) -> None:
             screen.query_one("#path", Input).value = str(tmp_path / name)
             screen.query_one("#write", Button).press()
             await settled(pilot)
-            said = str(screen.query_one("#said", Static).render())
+            said = str(screen.query_one("#note", Static).render())
             assert ("copied to" if there else "written to") in said
             assert not screen.check_action("mask", ()), "what is written stays as it is"
         assert (SECRET in (tmp_path / name).read_text()) == there
@@ -108,7 +108,7 @@ async def test_export_of_a_preview_is_stopped_unless_insisted_and_never_writes_o
         screen.query_one("#path", Input).value = str(target)
         screen.query_one("#write", Button).press()
         await settled(pilot)
-        assert "preview.json exists; choose another name" in str(screen.query_one("#said", Static).render())
+        assert "preview.json exists; choose another name" in str(screen.query_one("#note", Static).render())
         assert target.read_text() == "mine"
 
 

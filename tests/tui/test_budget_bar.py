@@ -18,9 +18,9 @@ from workbench.tui.bars import (
     after_cells,
     legend_cells,
     now_cells,
+    tooltip_at,
     trigger_position,
 )
-from workbench.tui.pointing import tooltip_at
 
 LAYERS = (
     Layer("system", 10_000, Basis.CALIBRATED, "▒"),

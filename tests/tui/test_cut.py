@@ -22,10 +22,9 @@ from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
-from workbench.tui.widgets.cut_text import CutText, WholeFigures
+from workbench.tui.widgets.cut_text import CutText, TwoEnds, WholeFigures, fewer_parts
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextPart, wrap
-from workbench.tui.widgets.two_ends import TwoEnds, fewer_parts
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 

@@ -8,9 +8,8 @@ from tests.tui.app import on_bench, settled, story
 from tests.tui.test_budget_bar import budget
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategy import Trigger
-from workbench.tui.bars import LABEL, inner_cells
-from workbench.tui.bench.dragging import message_at, moved_trigger
-from workbench.tui.pointing import Grip, grips
+from workbench.tui.bars import LABEL, Grip, grips, inner_cells
+from workbench.tui.bench.edits import message_at, moved_trigger
 from workbench.tui.widgets.budget_bar import BudgetBar
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.external_editor import editor_command, run_editor
+from workbench.tui.terminal import editor_command, run_editor
 
 
 def editor(folder: Path, script: str) -> str:

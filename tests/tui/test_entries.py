@@ -12,7 +12,7 @@ import pytest
 
 from tests.paths import SAMPLES
 from workbench.formats.glance import SessionGlance
-from workbench.tui.entries import (
+from workbench.tui.session_entries import (
     SessionEntry,
     found_entry,
     matching,
@@ -23,7 +23,7 @@ from workbench.tui.entries import (
     typed_path,
     with_glance,
 )
-from workbench.tui.home import Recent
+from workbench.tui.settings import Recent
 
 
 def test_every_sample_is_listed_with_what_it_teaches() -> None:

@@ -18,8 +18,8 @@ STRETCHES = (
 )
 
 
-def texts(width: int, epoch: int = 1, stretches: tuple[TimelineEpoch, ...] = STRETCHES) -> list[str]:
-    return [cell.text for cell in epoch_cells(stretches, width, epoch)]
+def texts(width: int, epoch: int = 1, epochs: tuple[TimelineEpoch, ...] = STRETCHES) -> list[str]:
+    return [cell.text for cell in epoch_cells(epochs, width, epoch)]
 
 
 WHOLE = [
@@ -79,7 +79,7 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_ea
     async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=(120, 30)) as (pilot, screen):
         line = screen.query_one(EpochsLine)
         assert line.display
-        assert [one.lost for one in line.stretches] == [3, None, None]  # the second summary is encrypted
+        assert [one.lost for one in line.epochs] == [3, None, None]  # the second summary is encrypted
         assert (line.epoch, screen.bench.epoch) == (2, 2)
         await press(pilot, "}")
         assert line.epoch == 3
@@ -90,7 +90,7 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_ea
         assert notes(pilot)[0] == "The agent resumes epoch 3, the newest: that one is rescued, not epoch 1."
         await press(pilot, *(["escape"] if pilot.app.screen is not screen else []))
         assert screen.bench.epoch == 3
-        assert [one.lost for one in screen.view.stretches] == [3, None, None]
+        assert [one.lost for one in screen.view.epochs] == [3, None, None]
 
 
 async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
@@ -99,11 +99,11 @@ async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
     counts = [len(one["items"]) for one in document("why", "--rework", file)["recorded_compactions"]]
     assert counts[0] == 3
     async with on_bench(file, size=(140, 42)) as (pilot, screen):
-        assert [one.again for one in screen.view.stretches] == [*counts, None]
+        assert [one.again for one in screen.view.epochs] == [*counts, None]
         line = screen.query_one(EpochsLine)
-        assert ", 3 × rework" in epoch_cells(line.stretches, line.size.width, line.epoch)[0].text
+        assert ", 3 × rework" in epoch_cells(line.epochs, line.size.width, line.epoch)[0].text
         await press(pilot, "{", "}")  # the growth is looked for anew
-        assert [one.again for one in screen.view.stretches] == [*counts, None]
+        assert [one.again for one in screen.view.epochs] == [*counts, None]
 
 
 async def test_the_verdict_is_of_the_epoch_that_undo_brings_back() -> None:

@@ -23,7 +23,7 @@ from workbench.session import Message, Text
 from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench import following
-from workbench.tui.bench.host import take
+from workbench.tui.bench.host import take_step
 from workbench.tui.bench.store import AT_ONCE
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -36,7 +36,7 @@ async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() ->
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         screen, rounds = bench_screen(pilot), bench_screen(pilot).query_one(RoundsList)
-        take(screen, partial(steps.toggle_pin, id="m0"), said="pinned")
+        take_step(screen, partial(steps.toggle_pin, id="m0"), note="pinned")
         assert rounds.drawn is not None
         assert rounds.drawn.pins == {"m0"}
         assert not screen.bench.is_planned
@@ -94,7 +94,7 @@ async def test_a_bench_at_rest_looks_at_its_file_and_does_nothing_else(
         nodes = (pilot.app, *pilot.app.screen_stack, *screen.walk_children())
         (look,) = [timer._callback for node in nodes for timer in running(node)]
         assert isinstance(look, partial)
-        assert (look.func, look.args) == (following.look, (screen,))
+        assert (look.func, look.args) == (following.check_file, (screen,))
 
         done: list[str] = []
         monkeypatch.setattr(screen, "spawn", lambda group, *_: done.append(group))

@@ -68,7 +68,7 @@ def rounds(pilot: Pilot[None]) -> RoundsList:
 
 def said(pilot: Pilot[None]) -> str:
     bar = bench_screen(pilot).query_one(FindBar)
-    return str(bar.query_one("#find-said", Static).render()) if bar.display else ""
+    return str(bar.query_one("#find-results", Static).render()) if bar.display else ""
 
 
 async def search_for(pilot: Pilot[None], text: str) -> None:

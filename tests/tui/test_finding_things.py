@@ -7,8 +7,7 @@ import re
 import pytest
 
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, key_id
-from workbench.tui.bench.also import ALSO
+from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, SYNONYMS, key_id
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.palette import PaletteCommand, score
 from workbench.tui.screens.help import HelpScreen, Key, Line, poured
@@ -37,10 +36,10 @@ def test_groups_are_poured_into_columns_of_one_height_and_no_heading_ends_one() 
 
 def test_every_table_of_the_bench_names_actions_that_there_are() -> None:
     assert len(ACTIONS) == sum(map(len, GROUPS.values())), "an id stands once"
-    assert {*FOOTER, *ALSO} <= {*ACTIONS}
-    named = {id: {*ACTIONS[id].name.lower().split()} for id in ALSO}
-    assert [(id, word) for id, words in ALSO.items() for word in words.split() if word in named[id]] == []
-    assert [id for id, words in ALSO.items() if len({*words.split()}) < len(words.split())] == []
+    assert {*FOOTER, *SYNONYMS} <= {*ACTIONS}
+    named = {id: {*ACTIONS[id].name.lower().split()} for id in SYNONYMS}
+    assert [(id, word) for id, words in SYNONYMS.items() for word in words.split() if word in named[id]] == []
+    assert [id for id, words in SYNONYMS.items() if len({*words.split()}) < len(words.split())] == []
 
 
 @pytest.mark.parametrize(

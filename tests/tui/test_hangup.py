@@ -20,7 +20,7 @@ from workbench.base import paths
 from workbench.bench import saved_work
 from workbench.formats.files import load
 from workbench.summarizers import run_history
-from workbench.tui.hangup import resume_only_what_was_stopped
+from workbench.tui.terminal import resume_only_what_was_stopped
 
 HALF = "The user wants "
 

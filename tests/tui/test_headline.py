@@ -12,8 +12,7 @@ from workbench.analysis.retention import FactCounts
 from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import open_bench
 from workbench.tokens import Counter
-from workbench.tui.headline import Headline, headline_cells, height_of, plans_of, wrapped
-from workbench.tui.widgets.headline import HeadlineView
+from workbench.tui.widgets.headline import Headline, HeadlineView, headline_cells, height_of, plans_of, wrapped
 
 FACTS = FactCounts(1_200, 1_161, 0, 0, 0, 0, 0, 0.84, 0.84, 0.84)
 NONE_LOST = replace(FACTS, full=1_200, share=1.0)
@@ -81,12 +80,12 @@ def test_no_line_is_broken_in_a_figure_and_what_is_cut_says_so() -> None:
 async def test_the_sentences_of_the_sample() -> None:
     async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(140, 42)) as (pilot, screen):
         view = screen.query_one(HeadlineView)
-        said = view.told.replace("\u00a0", " ")
+        said = view.text.replace("\u00a0", " ")
         assert said.startswith(VERDICT)
         assert "Compacting now: 197k → 26.7k (−87 %). Keeps 8 of 8 rules, 72 % of 247 facts (59 lost)." in said
         await press(pilot, "r")
-        assert "Compacted: 197k → 26.7k (−87 %)." in view.told.replace("\u00a0", " ")
-        assert "nothing" not in view.told
+        assert "Compacted: 197k → 26.7k (−87 %)." in view.text.replace("\u00a0", " ")
+        assert "nothing" not in view.text
         await pilot.click(HeadlineView, offset=(3, 0))
         await settled(pilot)
         assert type(pilot.app.screen).__name__ == "WhyScreen", "a click asks for the reasons"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.tui.app import story
 from workbench.bench import open_bench, toggle_pin
 from workbench.tokens import Counter
-from workbench.tui.bench.planning import planned
-from workbench.tui.history import PLANNED, UndoHistory
+from workbench.tui.bench.planning import plan_and_measure
+from workbench.tui.undo import PLANNED, UndoHistory
 
 COUNTER = Counter()
 BENCH = open_bench(story(), COUNTER)
@@ -27,7 +27,7 @@ def test_after_an_undo_the_same_key_is_a_new_step() -> None:
 def test_only_the_last_steps_keep_their_plans() -> None:
     history = UndoHistory(BENCH)
     for number in range(PLANNED + 3):
-        planned(history.present)
+        plan_and_measure(history.present)
         history = history.then(toggle_pin(history.present, f"m{number % 3}"))
     assert [bench.is_planned for bench in history.past] == [False] * 3 + [True] * PLANNED
     assert history.past[1].pins == {"m0"}

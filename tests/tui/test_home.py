@@ -13,13 +13,12 @@ from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story, story_file
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.home import read_home
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.settings import Settings
+from workbench.tui.settings import Settings, read_home
 from workbench.tui.widgets.records import RecordTable
 from workbench.tui.widgets.text_view import TextView
 
@@ -107,11 +106,11 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
     path, memory = story_file(tmp_path), tmp_path / "memory"
     async with at_rest(path, memory=memory, size=SIZE) as pilot:
         await press(pilot, "j", "2")
-        bench_screen(pilot)._write_soon()
+        bench_screen(pilot)._start_saving()
         await settled(pilot)
         assert not (memory / "sessions").exists()  # who only looks leaves no work
         await press(pilot, "p", "[")
-        bench_screen(pilot)._write_soon()
+        bench_screen(pilot)._start_saving()
         await settled(pilot)
         assert len(list((memory / "sessions").iterdir())) == 1
         before = bench_screen(pilot).bench
@@ -199,7 +198,7 @@ async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_p
         await press(pilot, "p")
         placed = list((own_home / ".claude").rglob("*.jsonl"))
         assert [one.read_bytes() for one in placed] == [(tmp_path / "out.jsonl").read_bytes()]
-        assert f"written to {placed[0]}" in shown(pilot, "#said")
+        assert f"written to {placed[0]}" in shown(pilot, "#note")
         assert not screen.query_one("#place").display
         await press(pilot, "y")
         assert pilot.app.clipboard == f"cd {tmp_path} && claude --resume {placed[0].stem}"

@@ -81,11 +81,11 @@ async def test_tune_a_threshold() -> None:
         form = screen.query_one(PolicyForm)
         before = screen.bench
         assert not before.plan.fires
-        assert "does not fire" in form.told
+        assert "does not fire" in form.trigger_text
         await press(pilot, "9", "down")
         await write_down(pilot, "20000")
         assert screen.bench.plan.fires
-        assert ", fires" in form.told
+        assert ", fires" in form.trigger_text
         while getattr(form.focused_field, "key", "") != "history_tail_size_chars_to_exclude":
             await press(pilot, "down")
         # What is typed takes the place of the number that stands there.
@@ -205,7 +205,7 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
         export = await brought(pilot, ExportScreen, "e")
         export.query_one("#path", Input).value = str(first)
         await press(pilot, "enter")
-        assert f"✔ written to {first}" in str(export.query_one("#said", Static).content)
+        assert f"✔ written to {first}" in str(export.query_one("#note", Static).content)
         await press(pilot, "escape")
 
         pilot.app.open(first)  # type: ignore[attr-defined]
@@ -214,7 +214,7 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
         export = await brought(pilot, ExportScreen, "P", *"augment-memories", "enter", "r", "e")
         export.query_one("#path", Input).value = str(second)
         await press(pilot, "enter")
-        assert f"✔ copied to {second} (nothing in it changed)" in str(export.query_one("#said", Static).content)
+        assert f"✔ copied to {second} (nothing in it changed)" in str(export.query_one("#note", Static).content)
 
 
 async def test_rescue_place_and_copy(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_rescue_place_and_copy(tmp_path: Path) -> None:
         (placed,) = (Path.home() / ".claude/projects/-home-dana-harbour").iterdir()
         lines = steps_of(load(placed))
         assert lines[-1] == f"claude --resume {placed.stem}"
-        said = str(export.query_one("#said", Static).content)
+        said = str(export.query_one("#note", Static).content)
         assert said == "\n".join([f"✔ written to {placed}", "", *lines])
         await press(pilot, "y")
         assert pilot.app.clipboard == "\n".join(lines)

@@ -23,7 +23,7 @@ from workbench.formats.files import load
 from workbench.summarizers import run_history
 from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.run_records import RunRecord
-from workbench.tui.bench.remembering import write_soon
+from workbench.tui.bench.saving import save_in_thread
 from workbench.tui.screens.choose_summarizer import recorded_runs
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.help import HelpScreen
@@ -157,7 +157,7 @@ def test_variants_that_are_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
             screen = await brought(pilot, CompareScreen, "C")
             waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
             await pilot.press("r")
-            await until(lambda: len([text for text in screen.asking.written.values() if text]) == 2)
+            await until(lambda: len([text for text in screen.queue.written.values() if text]) == 2)
             with no_thread_free():
                 pilot.app.exit()
 
@@ -176,7 +176,7 @@ def test_work_that_is_being_written_down(changes: int, tmp_path: Path) -> None:
             bench = bench_screen(pilot)
             with no_thread_free():
                 await pilot.press("p")
-                writing = asyncio.ensure_future(write_soon(bench))
+                writing = asyncio.ensure_future(save_in_thread(bench))
                 await asyncio.sleep(0)
                 if changes == 2:
                     await pilot.press("down", "p")

@@ -33,14 +33,14 @@ from workbench.runs.variants import Variant
 from workbench.summarizers import run_history
 from workbench.summarizers.by_name import SummarizerName
 from workbench.tokens import scales
-from workbench.tui.bench.host import take
+from workbench.tui.bench.host import take_step
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.screens.prompt_editors import PromptEditor
 from workbench.tui.screens.prompts import PromptFile, PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.run_history import RunHistory
-from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.table import TextTable
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
@@ -130,21 +130,21 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         screen = await brought(pilot, CompareScreen, "C")
         waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
         await settled(pilot)
-        assert words(screen.query_one("#said", Static)).startswith("Compare  r asks 2 variants")
+        assert words(screen.query_one("#note", Static)).startswith("Compare  r asks 2 variants")
         assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
         assert api.received == []
         await pilot.press("r")
-        await until(lambda: len([text for text in screen.asking.written.values() if text]) == 2)
+        await until(lambda: len([text for text in screen.queue.written.values() if text]) == 2)
         screen._show_row()
         assert words(screen.query_one("#details", Static)).endswith("\nHalf a")
         await press(pilot, "escape")
-        assert not screen.asking.is_running
-        assert len(screen.asking.waiting) == 2, "they can be asked again"
+        assert not screen.queue.is_running
+        assert len(screen.queue.waiting) == 2, "they can be asked again"
         assert [(entry.end, entry.calls) for entry in run_history.list_runs()] == [("cancelled", 1)] * 2
         assert run_history.load_run(run_history.list_runs()[0].id).calls[0].text == "Half a"
         assert KEY.encode() not in paths.runs().read_bytes()
         await press(pilot, "x", "x", "x")
-        assert screen.asking.waiting == ()
+        assert screen.queue.waiting == ()
         await press(pilot, "escape")
         assert pilot.app.screen is bench
         assert repr(bench.bench.messages) == before
@@ -158,10 +158,10 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         screen = await brought(pilot, CompareScreen, "C")
         table, told = screen.query_one(TextTable), screen.query_one("#details", Static)
         await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
-        labels = [one.label for one in screen.asking.waiting]
+        labels = [one.label for one in screen.queue.waiting]
         assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]
         await press(pilot, "r")
-        assert screen.asking.waiting == ()
+        assert screen.queue.waiting == ()
         names = [one.name for one in screen.ranked]
         assert names.index(labels[1]) < names.index(labels[0]), "a run without a summary frees nothing and comes last"
         for label, sign, expected in (
@@ -251,7 +251,7 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         assert scales.recall(bench.bench.session) in (None, scale)
         assert bench.bench.context.total.tokens == pytest.approx(before * scale.value, rel=0.01)
         assert f"an exact count by {MODEL}" in str(bench.query_one("#title").tooltip)
-        take(bench, partial(choose_preset, preset=load_preset("codex")))
+        take_step(bench, partial(choose_preset, preset=load_preset("codex")))
         await press(pilot, "u", "u")
         assert bench.bench.scale == scale
         await done(pilot, "exact")

@@ -17,18 +17,19 @@ from tests.tui.every_screen import drawn
 from tests.tui.quiet import quiet
 from workbench.bench import Bench
 from workbench.formats import files
+from workbench.tui.background import STEPS, in_steps
 from workbench.tui.bench import planning
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.bench.store import BenchView
-from workbench.tui.home import read_home
+from workbench.tui.plan_words import title_end
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.loading import READ, STEPS, Opening, in_steps, open_on_bench
-from workbench.tui.status_lines import title_end
+from workbench.tui.screens.loading import READ, Opening, open_on_bench
+from workbench.tui.settings import read_home
+from workbench.tui.widgets.cut_text import TwoEnds
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
-from workbench.tui.widgets.two_ends import TwoEnds
 
 
 @pytest.mark.parametrize("told_of", [STEPS - 1, STEPS, STEPS + 1, 98])
@@ -84,7 +85,7 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
         await pilot.app.push_screen(screen)
         await settled(pilot)
         assert screen.query_one(EpochsLine).display
-        assert "epoch 4 of 5" in screen.query_one("#title", TwoEnds).told
+        assert "epoch 4 of 5" in screen.query_one("#title", TwoEnds).text
     assert seen[0][0]
     assert all(("reading earlier epochs" in title) == is_end for is_end, title in seen)
     assert not seen[-1][0]
@@ -97,8 +98,8 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.go = threading.Event()
-        self._planned = planning.planned
-        monkeypatch.setattr(planning, "planned", self._wait)
+        self._planned = planning.plan_and_measure
+        monkeypatch.setattr(planning, "plan_and_measure", self._wait)
 
     def _wait(self, bench: Bench) -> None:
         self.go.wait()

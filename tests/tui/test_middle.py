@@ -24,17 +24,15 @@ from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, 
 from workbench.summarizers.by_name import SummarizerName
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.lines import RoundsDrawing, split_words
-from workbench.tui.middle.blocks import block_parts, text_parts
+from workbench.tui.middle.blocks import block_parts, folded, pretty, text_parts
 from workbench.tui.middle.code import LONGEST, Coloured, language_of
-from workbench.tui.middle.columns import side_by_side
-from workbench.tui.middle.json_folds import folded, pretty
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.parts import Folds, Piece, TabInput, side_by_side
 from workbench.tui.middle.recorded import _ground_of
 from workbench.tui.middle.tabs import TABS, abridged_parts
-from workbench.tui.middle.view import Folds, Piece, TabInput
 from workbench.tui.plain import figure
-from workbench.tui.policy_words import split_line
+from workbench.tui.plan_words import split_line
+from workbench.tui.round_lines import RoundsDrawing, split_words
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextPart, wrap
@@ -112,12 +110,12 @@ def test_a_big_input_shows_its_shape_first_and_opens_level_by_level() -> None:
         '▸ "content": 901 lines, 8 109 characters',
         '▸ "edits": [3 items] 345 characters',
     ]
-    opened = folded(BIG, Folds().turn("m/0/edits"), "m/0")
+    opened = folded(BIG, Folds().toggle("m/0/edits"), "m/0")
     assert [piece.text[:2] for piece in opened] == ["  ", "▸ ", "▾ ", "▸ ", "▸ ", "▸ "]
     assert {piece.fold for piece in opened if piece.fold} >= {"m/0/edits/0", "m/0/content"}
     every = folded(BIG, Folds(every=True), "m/0", "python")
     assert BIG["content"] in [piece.text for piece in every if piece.language == "python"]
-    assert len(folded(BIG, Folds(every=True).turn("m/0/content"), "m/0")) == len(every) - 1
+    assert len(folded(BIG, Folds(every=True).toggle("m/0/content"), "m/0")) == len(every) - 1
 
 
 def test_a_small_input_stands_open_and_a_file_gets_it_whole() -> None:

@@ -13,7 +13,7 @@ from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, done, notes, press, settled
-from workbench.tui.bench.following import TRIES, look
+from workbench.tui.bench.following import TRIES, check_file
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.widgets.records import RecordTable
@@ -93,7 +93,7 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         async def grow(more: str) -> int:
             with path.open("a") as file:
                 file.write(more)
-            look(screen, math.inf)
+            check_file(screen, math.inf)
             await settled(pilot)
             return len(screen.bench.messages)
 
@@ -111,7 +111,7 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         assert rounds.line == line
         assert rounds.rows is not None
         assert 0 in rounds.rows.opened
-        assert "1 new message" in screen.view.said
+        assert "1 new message" in screen.view.note
         assert len(screen.view.history.past) == 1
         await press(pilot, "end")
         assert await grow(said(5)) == 12
@@ -125,7 +125,7 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         pins, path_read = screen.bench.pins, path.read_text()
         path.write_text(path_read[: len(path_read) // 2])
         for _ in range(TRIES):  # it may be in the middle of being rewritten
-            look(screen, math.inf)
+            check_file(screen, math.inf)
             await settled(pilot)
         assert (len(screen.bench.messages), screen.bench.pins) == (12, pins)
         assert notes(pilot)[-1] == (
@@ -133,12 +133,12 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
             "Read again (ctrl+p) shows the file as it is."
         )
         path.write_text(path_read)
-        look(screen, math.inf)
+        check_file(screen, math.inf)
         await settled(pilot)
         assert (len(screen.bench.messages), screen.bench.pins) == (12, pins)
 
         path.write_text(said(0) + said(1).replace('"u1"', '"other"'))
-        look(screen, math.inf)
+        check_file(screen, math.inf)
         await settled(pilot)
         assert len(screen.bench.messages) == 4
         assert "no longer begins as it did: its present content is shown; carried over: 1 pin" in notes(pilot)[-1]

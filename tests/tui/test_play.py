@@ -22,7 +22,7 @@ from workbench.session import Message, Text
 from workbench.summarizers import by_name, run_history
 from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.playing import DemoApp
+from workbench.tui.demo_app import DemoApp
 from workbench.tui.screens.play import PlayScreen, Stage
 from workbench.tui.screens.run import RunScreen
 

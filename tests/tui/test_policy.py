@@ -22,17 +22,17 @@ from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPoli
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
 from workbench.tokens.window import Window
-from workbench.tui.bench.planning import UNREAD
+from workbench.tui.bench.planning import PROMPT_IGNORED
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens import choose_preset
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetScreen, choices, matching
-from workbench.tui.screens.prompt_text import OFFLINE, PolicyTextEditor
+from workbench.tui.screens.prompt_editors import OFFLINE, PolicyTextEditor
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.sheet import SheetSetting
 from workbench.tui.widgets.budget_bar import BudgetBar
-from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_form import PolicyForm, PresetLine
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_list import TextList
@@ -85,9 +85,9 @@ async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
             preset = load_preset(name)
             assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy), name
             assert {one.field.path[0] for one in form.sheet.entries} == set(type(preset.policy).model_fields), name
-            told = form.told.replace("\xa0", " ")
+            told = form.trigger_text.replace("\xa0", " ")
             assert all(str(trigger) in told for trigger in screen.bench.plan.triggers), name
-            assert screen.query_one(Chosen).words == f"{screen.bench.strategy.title} · {name}"
+            assert screen.query_one(PresetLine).words == f"{screen.bench.strategy.title} · {name}"
             await press(pilot, "u")
             assert screen.bench.strategy.id == "exchange-summary", name
             assert {one.field.path[0] for one in form.sheet.entries} == set(ExchangeSummaryPolicy.model_fields), name
@@ -130,14 +130,14 @@ def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
 async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
     async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         form = screen.query_one(PolicyForm)
-        assert "task type analysis (detected;" in form.told
-        assert "reads and searches" in form.told
+        assert "task type analysis (detected;" in form.trigger_text
+        assert "reads and searches" in form.trigger_text
         assert isinstance(screen.bench.policy, ProgressivePolicy)
         await go_to(pilot, screen, "task_type")
         choices = entry_of(screen, "task_type").field.choices
         await press(pilot, *["right"] * choices.index("code"))
         assert screen.bench.policy.model_dump()["task_type"] == "code"
-        assert "task type code (set by you; detected: analysis)" in form.told
+        assert "task type code (set by you; detected: analysis)" in form.trigger_text
 
 
 # --- the form ---------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ async def test_the_form_says_where_a_value_is_from() -> None:
                 "the preset.",
             )
             assert entry_of(screen, "target_percent").variable == "CWB_TRIM_TARGET_PERCENT"
-            assert "changed" not in screen.query_one(Chosen).words
+            assert "changed" not in screen.query_one(PresetLine).words
             await go_to(pilot, screen, "target_percent")
             for key in ("6", "0", "full_stop", "5"):  # what stands is rewritten at none of them
                 await press(pilot, key)
@@ -169,13 +169,13 @@ async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -
         tail = "history_tail_size_chars_to_exclude"
         typed = await type_into(pilot, screen, tail, "12000")
         assert entry_of(screen, tail).differs
-        assert "≠ 1 changed" in screen.query_one(Chosen).words
+        assert "≠ 1 changed" in screen.query_one(PresetLine).words
         assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).content)
         await press(pilot, "ctrl+z")
         assert not entry_of(screen, tail).differs
         assert typed.value == "5000"
         assert screen.bench.policy == load_preset("augment-example").policy
-        assert "changed" not in screen.query_one(Chosen).words
+        assert "changed" not in screen.query_one(PresetLine).words
 
 
 async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None:
@@ -233,7 +233,7 @@ async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         for key, typed in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
             sheet = screen.query_one(PolicySheet)
-            sheet.post_message(PolicySheet.Given(entry_of(screen, key).field, typed))
+            sheet.post_message(PolicySheet.ValueEntered(entry_of(screen, key).field, typed))
         await settled(pilot)
         values = screen.bench.policy.model_dump()
         assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
@@ -346,14 +346,14 @@ def test_a_wrong_window_is_refused_with_what_is_allowed(typed: str) -> None:
 async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
     session = session_of([Message("1", "user", (Text("Hello"),)), Message("2", "assistant", (Text("Hi"),))], model=None)
     async with on_bench(session, preset="trim", size=SIZE) as (pilot, screen):
-        assert "window is unknown" in screen.query_one(PolicyForm).told
+        assert "window is unknown" in screen.query_one(PolicyForm).trigger_text
         assert "window unknown" in "".join(segment.text for segment in screen.query_one(BudgetBar).render_line(2))
         await done(pilot, "window")
         front = pilot.app.screen
         front.query_one(Input).value = "2k"
         await press(pilot, "enter")
         assert screen.bench.window == 2_000
-        assert "does not fire" in screen.query_one(PolicyForm).told
+        assert "does not fire" in screen.query_one(PolicyForm).trigger_text
 
 
 async def editor(pilot: Pilot[None], *keys: str) -> PolicyTextEditor:
@@ -385,7 +385,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         assert "Say it in three words." in screen.bench.plan.requests[0].text
         assert entry_of(screen, "prompt").differs
         await press(pilot, "r")
-        assert screen.view.said == UNREAD
+        assert screen.view.note == PROMPT_IGNORED
         await brought(pilot, RunScreen, "E", "f5")
 
 

@@ -17,8 +17,8 @@ from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Trigger
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.tokens import CountCache, Counter
-from workbench.tui.fields import condition_words, fields_of
-from workbench.tui.policy_words import help_words, split_words, trigger_words, unmovable_words
+from workbench.tui.fields import condition_words, fields_of, help_words
+from workbench.tui.plan_words import split_words, trigger_words, unmovable_words
 
 
 def bench(preset: str = "augment-example") -> Bench:

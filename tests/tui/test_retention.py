@@ -15,11 +15,9 @@ from workbench.analysis.retention import retention
 from workbench.bench import Bench, open_bench, with_counts
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
-from workbench.tui.retention.facts import FactsPane
-from workbench.tui.retention.generations import GenerationsPane, compact_repeatedly
+from workbench.tui.retention.facts import FactsPane, assess_compaction, has_recorded_compaction, kind_lines
+from workbench.tui.retention.generations import GenerationsPane, bar_width, column_heads, compact_repeatedly, rows
 from workbench.tui.retention.rework import ReworkPane
-from workbench.tui.retention.surviving import bar_of, heads, rows
-from workbench.tui.retention.words import assessed, is_recorded, kind_lines
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.widgets.facts_list import FactsList
@@ -100,7 +98,7 @@ async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow()
         theirs = pane.found
         assert theirs.preset is None
         assert theirs.retention.kinds["instruction"].full == 0
-        assert "the agent's own compaction after epoch 1" in str(pane.query_one(".said", Static).content)
+        assert "the agent's own compaction after epoch 1" in str(pane.query_one(".note", Static).content)
         await press(pilot, "t")
         assert pane.found.preset is not None
         assert pane.found.retention.kinds["instruction"].full == 1
@@ -121,12 +119,12 @@ async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow()
         await generations.workers.wait_for_complete()
         busy.set()
         await settled(pilot)
-        said = str(generations.query_one(".said", Static).content)
+        said = str(generations.query_one(".note", Static).content)
         assert said.startswith("2 compactions by")
         assert " kept, " in said
         await press(pilot, "4")
         rework = screen.query_one(ReworkPane)
-        assert str(rework.query_one(".said", Static).content) == "No work was repeated after 1 recorded compaction."
+        assert str(rework.query_one(".note", Static).content) == "No work was repeated after 1 recorded compaction."
         assert not screen.check_action("pin", ())
         await press(pilot, "escape")
         assert pilot.app.screen is bench_screen(pilot)
@@ -135,15 +133,15 @@ async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow()
 def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     counter = Counter()
     bench: Bench = with_counts(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
-    found = assessed(bench, is_recorded=False)
+    found = assess_compaction(bench, is_recorded=False)
     assert found.retention.facts == ()
-    assert not is_recorded(bench)
+    assert not has_recorded_compaction(bench)
     assert compact_repeatedly(bench, 3, lambda number: None, lambda: True) is None
     heard: list[int] = []
     several = compact_repeatedly(bench, 3, heard.append, lambda: False)
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
-    assert list(heads(several)) == ["share kept", "over time", "1."]
+    assert list(column_heads(several)) == ["share kept", "over time", "1."]
     drawn = {row[0].plain: row[-1].plain.strip() for row in rows(several, (), 8)}
     assert (drawn["all facts"], drawn["its summaries"]) == ("unknown", "0")  # no fact, no share
     assert several.finding == ""
@@ -154,7 +152,7 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     [(80, 5, 0), (101, 5, 0), (102, 5, 4), (127, 5, 9), (200, 5, 23), (240, 5, 31), (400, 5, 40), (200, 0, 40)],
 )
 def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: int) -> None:
-    assert bar_of(width, count) == cells
+    assert bar_width(width, count) == cells
 
 
 async def test_all_generations_are_seen_on_a_small_screen() -> None:
@@ -170,10 +168,10 @@ async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
     async with on_bench(story(8), preset="augment-example", size=(200, 60)) as (pilot, _):
         screen = await brought(pilot, RetentionScreen, "X", "3")
         table = screen.query_one(DataTable)
-        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(196, 5) + 6
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_width(196, 5) + 6
         await pilot.resize_terminal(100, 40)
         await settled(pilot)
-        assert cell_len(str(table.get_row_at(0)[2])) == bar_of(98, 5) + 6
+        assert cell_len(str(table.get_row_at(0)[2])) == bar_width(98, 5) + 6
 
 
 def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:

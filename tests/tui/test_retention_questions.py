@@ -51,7 +51,7 @@ def listed(screen: QuestionsPane) -> list[str]:
 async def test_a_failed_question_is_pinned_and_asked_again() -> None:
     async with on_bench(talk(), preset="trim") as (pilot, bench):
         screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
-        said, beside = screen.query_one(".said", Static), screen.query_one(TextView)
+        said, beside = screen.query_one(".note", Static), screen.query_one(TextView)
         assert grid(screen) == [
             "✓ ✓ ·  recall", "✓ · ·  recall", "✓ ✓ ·  continuation", "✓ ✓ ·  continuation", "✓ ✓ ✓  control",
         ]  # fmt: skip
@@ -126,7 +126,7 @@ async def test_the_questions_are_written_beside_the_session_and_read_from_there(
         by_hand = [("How many florins?", "17"), ("How many guilders?", "17")]
         path.write_text("".join(f'[[probe]]\nkind="recall"\nquestion="{one}"\nanswer="{n}"\n' for one, n in by_hand))
         screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
-        assert "from canal.probes.toml" in str(screen.query_one(".said", Static).content)
+        assert "from canal.probes.toml" in str(screen.query_one(".note", Static).content)
         assert grid(screen) == ["✓ ✓ ·  recall", "· · ·  recall"]
         assert "source message 2, assistant" in screen.query_one(TextView).text
         await press(pilot, "down", "p")
@@ -136,7 +136,7 @@ async def test_the_questions_are_written_beside_the_session_and_read_from_there(
         await press(pilot, "escape")
         path.write_text("[[probe]]\n")
         screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
-        assert "line 1: kind is one of" in str(screen.query_one(".said", Static).content)
+        assert "line 1: kind is one of" in str(screen.query_one(".note", Static).content)
 
 
 async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
         api.replies = [answer("1: not known"), error(400, "invalid_request_error", "no more"), answer("1: not known")]
         async with on_bench(session) as (pilot, _):
             screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
-            said = screen.query_one(".said", Static)
+            said = screen.query_one(".note", Static)
             await press(pilot, "m", *MODEL, "enter")
             assert f"answered by {MODEL}" in str(said.content)
             assert len(api.received) == 3
@@ -193,7 +193,7 @@ async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkey
         await quiet()
         [pane] = screen.query(QuestionsPane)
         options = pane.query_one(TextList)
-        assert str(pane.query_one(".said", Static).content) == options.empty == "making questions …"
+        assert str(pane.query_one(".note", Static).content) == options.empty == "making questions …"
         assert options.render_line(0).text.strip() == "making questions …"
         waiting.set()
         await settled(pilot)

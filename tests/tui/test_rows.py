@@ -14,7 +14,8 @@ from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
-from workbench.tui.lines import (
+from workbench.tui.plain import bar, change, fit, one_line, plain, wrap_words
+from workbench.tui.round_lines import (
     ROOMY,
     RoundsDrawing,
     fit_call,
@@ -25,7 +26,6 @@ from workbench.tui.lines import (
     split_cells,
     split_words,
 )
-from workbench.tui.plain import bar, change, fit, one_line, plain, wrap_words
 from workbench.tui.rows import Groups, ListRows, arranged, first_words, group_fate, message_fate
 
 MESSAGES = story().messages

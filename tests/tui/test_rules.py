@@ -17,8 +17,8 @@ from workbench.compaction.preset import load_preset
 from workbench.session import Compaction, Epoch, Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.rules import RuleEntry, epochs_of, result_sentences, rule_words, rules_of, sentences_in, states
-from workbench.tui.screens.rules import LOOKING, RulesScreen, Steps
-from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown, rule_cells
+from workbench.tui.screens.rules import LOOKING, BenchAccess, RulesScreen
+from workbench.tui.widgets.rules_list import HEADS, ListedRules, RulesList, rule_cells
 
 RULE = "Never log the token."
 SAID = (
@@ -41,7 +41,7 @@ def rows(screen: RulesScreen) -> list[str]:
     return [listed.line_text(line) for line in range(listed.line_count)]
 
 
-def said(screen: RulesScreen, id: str = "#said") -> str:
+def said(screen: RulesScreen, id: str = "#note") -> str:
     return str(screen.query_one(id, Static).content).replace("\xa0", " ")
 
 
@@ -125,7 +125,7 @@ async def test_while_rules_are_looked_for_the_list_says_so(monkeypatch: pytest.M
     monkeypatch.setattr("workbench.tui.screens.rules.rules_of", lambda bench, index: () if found.wait() else None)
     async with on_bench(story(1, 1), size=(80, 24)) as (pilot, _):
         empty = open_bench(session_of([]), Counter())
-        screen = RulesScreen(Steps(lambda: empty, lambda sentence: (), lambda make, said: None, lambda: None))
+        screen = RulesScreen(BenchAccess(lambda: empty, lambda sentence: (), lambda make, said: None, lambda: None))
         await pilot.app.push_screen(screen)
         while_looking = screen.query_one(RulesList).empty
         found.set()
@@ -140,7 +140,7 @@ def test_a_line_fills_its_width_and_names_the_kind_where_there_is_room(width: in
     rule = RuleEntry(
         "Don't rename anything, the URLs are printed on the paper catalogue.", "a prohibition", 182, 12_345
     )
-    shown = Shown(
+    shown = ListedRules(
         [rule], frozenset([rule.sentence]), frozenset(), {rule.sentence: RuleState(rule.sentence, "verbatim")}
     )
     line = "".join(text for text, _ in rule_cells(rule, shown, width))

@@ -31,7 +31,7 @@ from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.drafts import requests_without_draft
 from workbench.summarizers import run_history
 from workbench.summarizers.call_limits import CallLimits
-from workbench.tui.bench.visiting import run_with
+from workbench.tui.bench.other_screens import run_with
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
@@ -82,7 +82,7 @@ async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, a
     await until(lambda: screen.phase != "running")
     await api.gone.wait()
     await settled(pilot)
-    assert "cancelled; nothing was changed" in text_of(screen, "#said")
+    assert "cancelled; nothing was changed" in text_of(screen, "#note")
     assert "cancelled" in text_of(screen, "#steps")
     (kept,) = run_history.list_runs()
     assert kept.end == "cancelled"
@@ -113,7 +113,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             assert re.fullmatch(r"This may cost \$0\.\d+, more than \$0\.001\.", text_of(pilot.app.screen, "#sentence"))
             await press(pilot, "enter")  # what is marked sends nothing
             assert pilot.app.screen is screen
-            assert text_of(screen, "#said").startswith("This may cost $")
+            assert text_of(screen, "#note").startswith("This may cost $")
             assert (screen.phase, api.received) == ("ready", [])
 
             await cancelled_while_it_is_written(pilot, screen, api)
@@ -144,26 +144,26 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             lost = next(n for n, line in enumerate(screen.facts) if getattr(line.fact, "kind", "") == "error")
             screen.query_one("#facts", TextList).go(lost)
             await settled(pilot)
-            assert screen.reading is not None
-            losses = len(screen.reading.lost or ())
+            assert screen.assessment is not None
+            losses = len(screen.assessment.lost or ())
             screen.query_one("#facts", TextList).focus()
             await press(pilot, "i")
             assert "KeyError: 'refresh'" in editor.text
-            assert len(screen.reading.lost or ()) == losses - 1
+            assert len(screen.assessment.lost or ()) == losses - 1
             screen.query_one("#facts", TextList).go(2)
             await settled(pilot)
             assert screen.loss is not None
             pinned = screen.loss.message
             await press(pilot, "p")
             assert screen.bench.pins == {pinned}
-            assert screen.reading is not None
-            assert not requests_without_draft(screen.reading.run)
+            assert screen.assessment is not None
+            assert not requests_without_draft(screen.assessment.run)
 
             editor.go_to(0)
             editor.focus()
             await press(pilot, "X", "f8")
             assert editor.text.startswith("X## Goal")
-            assert "accepted" in text_of(screen, "#said")
+            assert "accepted" in text_of(screen, "#note")
             screenshot = pilot.app.export_screenshot()
 
             await press(pilot, "ctrl+s")
@@ -214,7 +214,7 @@ async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.Monke
                 (draft,) = screen.drafts
                 assert isinstance(draft.answer, SummaryFailed)
                 assert draft.answer.kind == kind
-                assert text_of(screen, "#said").startswith(f"{kind}: "), kind
+                assert text_of(screen, "#note").startswith(f"{kind}: "), kind
                 assert "unchanged" in text_of(screen, "#steps")
                 assert kind != "error" or KEY not in pilot.app.export_screenshot()
                 assert bench_screen(pilot).bench is before
@@ -249,7 +249,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         assert "price unknown" in screen.query_one(TextView).text
         await press(pilot, "enter")
         assert screen.phase == "ready"
-        assert "ANTHROPIC_API_KEY" in text_of(screen, "#said")
+        assert "ANTHROPIC_API_KEY" in text_of(screen, "#note")
         assert "price unknown" in screen.query_one(TextView).text, "what would be sent is shown again"
 
         await press(pilot, "m")
@@ -257,10 +257,10 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         await press(pilot, "enter", "enter")
         assert screen.query_one(DraftEditor).text == "The user asked for"
         assert any("is not a run history or is damaged" in note for note in notes(pilot))
-        assert screen.reading is not None
-        assert screen.reading.run.outcome.status == "unchanged"
+        assert screen.assessment is not None
+        assert screen.assessment.run.outcome.status == "unchanged"
         await press(pilot, "f8")
-        assert screen.reading.run.outcome.status == "compacted"
+        assert screen.assessment.run.outcome.status == "compacted"
         assert screen.query_one("#editor").display
         assert screen.query_one("#centre").size.width > 70
         await press(pilot, "f6")

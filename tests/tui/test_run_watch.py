@@ -7,8 +7,8 @@ from workbench.compaction.summary_request import Summary, SummaryFailed, Summary
 from workbench.session import Usage
 from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, StepFinished
 from workbench.summarizers.live_events import PromptSent, RetryScheduled, TextReceived, UsageReported
-from workbench.tui.screens.run import stream_parts
-from workbench.tui.screens.run_watch import RunProgress, planned
+from workbench.tui.screens.run_progress import RunProgress, planned
+from workbench.tui.screens.run_words import stream_parts
 from workbench.tui.widgets.draft_editor import common, location
 
 
@@ -21,10 +21,10 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     watch = RunProgress(lambda: now[0])
     one, two, three = request("first"), request("second"), request("third")
     now[0] = 2.0
-    watch.told(StepFinished(ProgressStep("tidy", "12 fewer")))
-    watch.told(RequestsStarted((one, two, three), 0))
+    watch.on_run_event(StepFinished(ProgressStep("tidy", "12 fewer")))
+    watch.on_run_event(RequestsStarted((one, two, three), 0))
     for asked in (one, two):
-        watch.asked(asked, asked.text)
+        watch.request_sent(asked, asked.text)
         watch.on_live_event(PromptSent(asked.text, "m", 1, 10))
     watch.on_live_event(TextReceived("first", "x" * 40))
     watch.on_live_event(TextReceived("second", "lost"))
@@ -36,11 +36,11 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
         ("↻ second", "retrying · 3.0 s · the rate limit is reached; trying again in 1.0 s"),
         ("· third", "waiting · 3.0 s"),
     ]
-    shown = [part.text for part in stream_parts(watch.at_work, 5)]
+    shown = [part.text for part in stream_parts(watch.active_calls, 5)]
     assert shown == ["1 · first · writing", "x" * 40, "2 · second · retrying", "…", "3 · third · waiting", "…"]
     watch.on_live_event(UsageReported("first", Usage(input=9, output=30)))
-    watch.told(RequestAnswered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
-    watch.told(RequestFailed(1, two, SummaryFailed("timeout", "too late")))
+    watch.on_run_event(RequestAnswered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
+    watch.on_run_event(RequestFailed(1, two, SummaryFailed("timeout", "too late")))
     watch.cancelled()
     assert [watch.words(line)[1] for line in watch.calls] == [
         "done · 3.0 s · 31 tokens",
@@ -53,11 +53,11 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
 def test_an_answer_is_counted_as_its_draft_is() -> None:
     watch = RunProgress(lambda: 0.0, count=lambda text: 7 * len(text))
     one = request("first")
-    watch.told(RequestsStarted((one,), 0))
-    watch.asked(one, one.text)
+    watch.on_run_event(RequestsStarted((one,), 0))
+    watch.request_sent(one, one.text)
     watch.on_live_event(TextReceived("first", "x" * 40))
     assert watch.words(watch.calls[0])[1] == "writing · 0.0 s · ~10 tokens"
-    watch.told(RequestAnswered(0, one, Summary("x" * 40)))
+    watch.on_run_event(RequestAnswered(0, one, Summary("x" * 40)))
     assert watch.words(watch.calls[0])[1] == "done · 0.0 s · ~280 tokens"
 
 

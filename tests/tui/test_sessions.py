@@ -17,10 +17,10 @@ from tests.paths import SAMPLES
 from tests.tui.app import app_of, at_rest, bench_screen, brought, in_one_line, notes, press, settled, story_file, until
 from workbench.auditing import run
 from workbench.auditing.rows import AuditFile, FileRows, SessionRow
-from workbench.tui.entries import sample_entries
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
+from workbench.tui.session_entries import sample_entries
 from workbench.tui.widgets.records import Heads, RecordTable
 from workbench.tui.widgets.text_view import TextView
 

@@ -11,9 +11,18 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.home import RECENT, Home, Recent, read_home, with_recent, write_home
 from workbench.tui.keys import FORMER, known_key_ids, now_at
-from workbench.tui.settings import Settings, read_settings, unknown_keys
+from workbench.tui.settings import (
+    RECENT,
+    Home,
+    Recent,
+    Settings,
+    read_home,
+    read_settings,
+    unknown_keys,
+    with_recent,
+    write_home,
+)
 
 
 def written(folder: Path, text: str) -> Path:

@@ -19,11 +19,11 @@ from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes
 from workbench.tui.middle.message import message_parts
+from workbench.tui.middle.parts import Parts, TabInput
 from workbench.tui.middle.recorded import theirs_parts
-from workbench.tui.middle.view import Parts, TabInput
+from workbench.tui.plan_words import opening_words, state_text
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import AskScreen
-from workbench.tui.status_lines import opening_words, state_text
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)

@@ -116,7 +116,7 @@ def test_a_line_has_mark_label_id_value_and_unit() -> None:
             assert len(text(entry_cells(one, width))) == width, (one.field.key, width)
     both = arrange_columns([changed, replace(changed, group="other")], 2, 9)
     line = line_cells([changed, replace(changed, group="other")], both, 1, 110, at=1)
-    assert [words.strip() for words, style in line if style == "at-hand"] == [
+    assert [words.strip() for words, style in line if style == "focused"] == [
         "Keep newest exchanges",
         "12\u00a0000",
     ]

@@ -43,10 +43,9 @@ from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.bench.actions import ACTIONS
-from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.tui.screens.confirm import ConfirmScreen, spend_question
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.spending import spend_question
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView

@@ -115,7 +115,7 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
             await press(pilot, "y" if yes else "escape")
             assert pilot.app.screen is screen
             assert len(api.received) == (3 if yes else 0)
-            about = str(pane.query_one(".said", Static).content)
+            about = str(pane.query_one(".note", Static).content)
             assert (f"answered by {MODEL}" in about) == yes
 
 

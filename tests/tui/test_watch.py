@@ -22,7 +22,7 @@ from workbench.bench.assessment import assess
 from workbench.bench.fixes import RuleFix, RuleFixes
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
-from workbench.tui.bench import planning, watching
+from workbench.tui.bench import planning, watched_rules
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.plain import line_of
 from workbench.tui.retention.generations import GenerationsPane, compact_repeatedly
@@ -87,8 +87,8 @@ GONE = ("Dont x", "Don't rename anything, the URLs are printed on the paper cata
 def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(width: int) -> None:
     """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
     bench = open_bench(story(), Counter())
-    ways = RuleFixes(bench, GONE[1], None, RuleFix("“Target: share” 61 %", 24_600, "", bench))
-    cells = fixes_cells(Watching(GONE, fixes=ways), width)
+    fixes = RuleFixes(bench, GONE[1], None, RuleFix("“Target: share” 61 %", 24_600, "", bench))
+    cells = fixes_cells(Watching(GONE, fixes=fixes), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
     said = "b “Target: share” 61 % +24.6k"
@@ -157,10 +157,10 @@ def verdicts(bench: Bench, desk: Desk) -> list[tuple[str | None, ...]]:
 
 def test_it_is_judged_anew_when_something_changes() -> None:
     desk = Desk(story(6), preset="trim")
-    desk.store.subscribe(partial(planning.try_out, desk))
-    desk.store.subscribe(partial(watching.judge_watched, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
+    desk.store.subscribe(partial(watched_rules.start_rule_states, desk))
     asks = "Why does CI fail on the second job?"
-    assert watching.turn(desk, asks) == (asks,)
+    assert watched_rules.toggle_rule(desk, asks) == (asks,)
     desk.rest()
     assert desk.view.rule_states == ()  # while it is being counted, nothing is judged
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
@@ -170,7 +170,7 @@ def test_it_is_judged_anew_when_something_changes() -> None:
     desk.do("pin")
     desk.rest()
     assert verdicts(desk.bench, desk) == [("verbatim", "verbatim", "verbatim")]
-    assert watching.turn(desk, asks) == ()
+    assert watched_rules.toggle_rule(desk, asks) == ()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -189,7 +189,7 @@ async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
         await press(pilot, key)
         assert screen.bench is not before
         assert [one.after for one in screen.view.rule_states] == ["verbatim", "verbatim"]
-        assert screen.view.said.startswith(words)
+        assert screen.view.note.startswith(words)
         assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
         await press(pilot, key)
         assert notes(pilot) == ["No watched rule is known to be lost."]
@@ -258,8 +258,8 @@ def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after
 def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(story(6), preset="trim")
     monkeypatch.setattr(planning, "MOST_AT_ONCE", desk.bench.layout.shape.chars[-1] + room)
-    desk.store.subscribe(partial(planning.try_out, desk))
-    desk.store.subscribe(partial(watching.find_receipt, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
+    desk.store.subscribe(partial(watched_rules.start_assessment, desk))
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
     assert (desk.view.assessed is not None) is told

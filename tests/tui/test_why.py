@@ -26,9 +26,10 @@ from workbench.cli import commands
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.tokens import Counter
-from workbench.tui.cards import card, parts_text, sentence_lines
-from workbench.tui.courses import Abandoned, course_on, own_preset
+from workbench.tui.background import WorkCancelled
+from workbench.tui.finding_cards import card, parts_text, sentence_lines
 from workbench.tui.screens.why import WhyScreen, call_words, headline
+from workbench.tui.simulations import course_on, own_preset
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.table import TextTable
@@ -203,9 +204,9 @@ def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
     def told(stage: str) -> None:
         after.append(stage)
         if "waste" in stage:
-            raise Abandoned
+            raise WorkCancelled
 
-    with pytest.raises(Abandoned):
+    with pytest.raises(WorkCancelled):
         diagnose(bench.context, course, 1, own_preset(bench), told)
     assert after == stages[stages.index("measuring the growth") :][:2]
 

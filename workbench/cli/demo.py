@@ -88,7 +88,7 @@ def _demo_of_sample(**output: Any) -> None:
 
     def show() -> int:
         from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
-        from workbench.tui.playing import DemoApp
+        from workbench.tui.demo_app import DemoApp
         from workbench.tui.settings import read_settings
 
         recording = load_prepared_answer()
@@ -112,7 +112,7 @@ def _demo_of_session(chosen: Selection, **output: Any) -> None:
     found = story(course, policies, bench.original.limit, note=offline(chosen.file.name), watched=bench.watched)
 
     def show() -> int:
-        from workbench.tui.playing import DemoApp
+        from workbench.tui.demo_app import DemoApp
         from workbench.tui.settings import read_settings
 
         first = policies[0]

@@ -26,11 +26,10 @@ from textual.theme import Theme
 from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
 from workbench.session import EpochChoice
-from workbench.tui.hangup import leave_without_terminal
-from workbench.tui.home import Home, read_home, with_recent, write_home
 from workbench.tui.palette import Palette, PaletteCommand
 from workbench.tui.screens.loading import LoadingScreen, Opening
-from workbench.tui.settings import Settings, unknown_keys
+from workbench.tui.settings import Home, Settings, read_home, unknown_keys, with_recent, write_home
+from workbench.tui.terminal import leave_without_terminal
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
 
 if TYPE_CHECKING:
@@ -241,24 +240,24 @@ class WorkbenchApp(App[None]):
     # --- the list that has the focus --------------------------------------------------------------------------------
 
     async def action_search_lines(self) -> None:
-        from workbench.tui import in_lines
+        from workbench.tui.screens import search_lines
 
-        await in_lines.search(self)
+        await search_lines.search(self)
 
-    def action_next_line(self, way: int) -> None:
-        from workbench.tui import in_lines
+    def action_next_line(self, direction: int) -> None:
+        from workbench.tui.screens import search_lines
 
-        in_lines.next_hit(self, way)
+        search_lines.next_hit(self, direction)
 
     def action_copy_lines(self) -> None:
-        from workbench.tui import in_lines
+        from workbench.tui.screens import search_lines
 
-        in_lines.copy(self)
+        search_lines.copy(self)
 
-    async def action_along(self, way: str) -> None:
-        from workbench.tui import in_lines
+    async def action_along(self, action: str) -> None:
+        from workbench.tui.screens import search_lines
 
-        await in_lines.along(self, way)
+        await search_lines.along(self, action)
 
     # --- saved between starts ----------------------------------------------------------------------------------------
 
@@ -335,7 +334,7 @@ class WorkbenchApp(App[None]):
                 names.add(binding.description)
                 by_key = partial(self.simulate_key, binding.key)
                 run = partial(self.run_action, binding.action, active.node) if can else by_key
-                also = getattr(screen, "ALSO", {}).get(binding.id, "")
+                also = getattr(screen, "SYNONYMS", {}).get(binding.id, "")
                 yield PaletteCommand(
                     binding.description, binding.tooltip, run, self.get_key_display(binding), also, can
                 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from workbench.base.environment import PREFIX
 from workbench.compaction.labels import choice_of, label_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import Setting, settings_of
@@ -84,6 +85,32 @@ def _value_name(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"“{choice_of(name, value)}”" if isinstance(value, str) else input_text(value)
+
+
+def help_words(field: Setting, preset_value: object = None, *, differs: bool = False, source: str = "default") -> str:
+    """Help of a setting: its meaning, allowed values, default, condition, source, and the preset's value if it differs.
+    `source` is that of `Preset.source_of`."""
+    facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
+    if field.choices:
+        facts.append(f"one of {', '.join(_with_id(field, one) for one in field.choices)}")
+    if field.unit:
+        facts.insert(0, field.unit)
+    if field.kind != "lines" and field.default not in (None, ""):
+        facts.append(f"default {value_words(field, field.default)}")
+    text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
+    if field.needs:
+        text += f" Counts only where {condition_words(field)}."
+    origin = f"${source}" if source.startswith(PREFIX) else source
+    if differs:
+        was = origin if origin != source else "preset"
+        return f"{text} ≠ {was}: {value_words(field, preset_value)}; ctrl+z goes back to it."
+    return text if origin == "default" else f"{text} From {'the preset' if origin == 'preset' else origin}."
+
+
+def _with_id(field: Setting, choice: str) -> str:
+    """Choice as the form names it, with its id in brackets."""
+    words = choice_of(field.path[-1], choice)
+    return words if words == choice else f"{words} ({choice})"
 
 
 class InvalidValue(ValueError):

@@ -24,7 +24,7 @@ from workbench.runs.variants import Variant, figures_table, paid_back_words
 from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain
 from workbench.tui.widgets.facts_list import fate_of
-from workbench.tui.widgets.session_plot import saw
+from workbench.tui.widgets.session_plot import context_sparkline
 from workbench.tui.widgets.watched_lines import SIGNS
 
 BAR, SPARK = 6, 24
@@ -268,9 +268,9 @@ def row_cells(
     yield Text(plain(one.name), "bold" if one.outcome.status != "unchanged" else "dim")
     for title in column_order(titles, over):
         if title == WATCHED:
-            yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.watched))
+            yield Text(" ".join(SIGNS[rule_state.after] if rule_state.after else "·" for rule_state in one.watched))
         elif title == SENT:
-            yield saw(one.sent, one.replay.watched if one.replay else (), over, top)
+            yield context_sparkline(one.sent, one.replay.watched if one.replay else (), over, top)
         else:
             yield _figure(one, ranked, title)
 

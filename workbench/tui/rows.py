@@ -238,6 +238,15 @@ class ListRows:
         return self._tops[position] + 1 + inside
 
 
+def continues(old: Layout, new: Layout) -> bool:
+    """True if `new` begins with the messages of `old`, by id."""
+    if old.messages is new.messages:
+        return True
+    count = len(old.messages)
+    ids = (message.id for message in old.messages)
+    return count <= len(new.messages) and all(id == message.id for id, message in zip(ids, new.messages, strict=False))
+
+
 FATE_WORDS = {
     Fate.PINNED: "pinned",
     Fate.KEPT: "kept",

@@ -1,4 +1,5 @@
-"""The user's settings: `config.toml`, read once at the start with the standard library alone.
+"""Settings and saved state, read at the start with the standard library alone: `config.toml`, written by the user, and
+`home.json` with recent files and the theme.
 
 theme = "workbench-light"      # or "dark", "light", "contrast", or any theme of the palette
 window = 200000                # tokens, where a session's model is not known
@@ -10,8 +11,10 @@ pin = "p,f7"                   # ids as the help shows them; several keys with c
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +86,57 @@ def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[s
     if now := now_at(wrong):
         return f'{settings.path}: keys."{wrong}" no longer exists; use {now}.'
     return f'{settings.path}: keys."{wrong}" names nothing; the help (?) shows the id of every key.'
+
+
+# --- saved between starts ---------------------------------------------------------------------------------------------
+
+FILE = "home.json"
+
+RECENT = 50
+"""Most recent files that are saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """A file that was opened, and when, in seconds since 1970."""
+
+    path: str
+    title: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    theme: str = ""
+    recents: tuple[Recent, ...] = ()
+
+
+def read_home(folder: Path) -> Home:
+    """Saved state in `folder`; empty if its file is missing or damaged."""
+    try:
+        return _home(json.loads((folder / FILE).read_bytes()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Home()
+
+
+def _home(value: dict[str, Any]) -> Home:
+    recents = tuple(Recent(str(one["path"]), str(one["title"]), float(one["time"])) for one in value["recents"])
+    return Home(str(value["theme"]), recents[:RECENT])
+
+
+def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
+    """Change the saved state in `folder` atomically and under a lock, so that other open programs keep theirs. Raises
+    BadInput if that fails."""
+    from workbench.base.files import folder_lock, make_folder, write_atomically
+
+    make_folder(folder)
+    with folder_lock(folder):
+        home = change(read_home(folder))
+        write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
+
+
+def with_recent(home: Home, path: Path, title: str) -> Home:
+    """Saved state with `path` as the most recent file."""
+    name = str(path.absolute())
+    others = tuple(one for one in home.recents if one.path != name)
+    return replace(home, recents=(Recent(name, title, time.time()), *others)[:RECENT])

@@ -22,7 +22,7 @@ from workbench.tui.plain import figure, fit, one_line
 
 Cells = list[tuple[str, str]]
 
-STYLES = ("label", "id", "value", "at-hand", "unit", "differs", "off", "group")
+STYLES = ("label", "id", "value", "focused", "unit", "differs", "off", "group")
 
 FOREMOST = "First of all"
 """Heading of the most important settings."""
@@ -155,7 +155,7 @@ def value_place(entry: SheetSetting, width: int) -> tuple[int, int]:
     return width - room, room
 
 
-def entry_cells(entry: SheetSetting, width: int, *, at_hand: bool = False) -> Cells:
+def entry_cells(entry: SheetSetting, width: int, *, is_focused: bool = False) -> Cells:
     """Line of a setting, exactly `width` cells: `≠ Compact from  trigger_tokens   50 000 tokens`."""
     start, room = value_place(entry, width)
     mark, style = ("≠ ", "differs") if entry.differs else ("$ ", "unit") if entry.variable else ("  ", "")
@@ -164,7 +164,7 @@ def entry_cells(entry: SheetSetting, width: int, *, at_hand: bool = False) -> Ce
     left = start - len(mark) - 1
     room_for_id = left - len(words) - 2
     title = fit(words, left) if room_for_id < len(name) else words + "  "  # a cut id would say nothing
-    label = "at-hand" if at_hand else "off" if entry.off else "differs" if entry.differs else "label"
+    label = "focused" if is_focused else "off" if entry.off else "differs" if entry.differs else "label"
     cells = [
         (mark, style),
         (title, label),
@@ -172,17 +172,21 @@ def entry_cells(entry: SheetSetting, width: int, *, at_hand: bool = False) -> Ce
         (" ", ""),
     ]
     value = value_words(entry, room)
-    cells.append((fit(value, room), "at-hand" if at_hand else "off" if entry.off else "value"))
+    cells.append((fit(value, room), "focused" if is_focused else "off" if entry.off else "value"))
     rest = width - start - room
     return [*cells, (fit(f" {entry.field.unit}", rest), "unit")] if rest else cells
 
 
-def row_cells(row: SheetAction, width: int, *, at_hand: bool = False) -> Cells:
+def row_cells(row: SheetAction, width: int, *, is_focused: bool = False) -> Cells:
     """Line of an action, exactly `width` cells: `  Context window      200 000 tokens ⏎`."""
     start = width // 2
-    label = "at-hand" if at_hand else "off" if row.off else "label"
+    label = "focused" if is_focused else "off" if row.off else "label"
     value = fit(f"{fit(row.value, max(0, min(len(row.value), width - start - 2)))} ⏎".strip(), width - start)
-    return [("  ", ""), (fit(row.name, start - 2), label), (value, "at-hand" if at_hand else "off" if row.off else "")]
+    return [
+        ("  ", ""),
+        (fit(row.name, start - 2), label),
+        (value, "focused" if is_focused else "off" if row.off else ""),
+    ]
 
 
 def value_words(entry: SheetSetting, room: int) -> str:
@@ -219,9 +223,9 @@ def line_cells(
         cells += [(" " * GAP, "")] if number else []
         entry = entries[item] if isinstance(item, int) else None
         if isinstance(entry, SheetAction):
-            cells += row_cells(entry, each, at_hand=item == at)
+            cells += row_cells(entry, each, is_focused=item == at)
         elif entry is not None:
-            cells += entry_cells(entry, each, at_hand=item == at)
+            cells += entry_cells(entry, each, is_focused=item == at)
         else:
             cells.append((fit(item if isinstance(item, str) else "", each), "group"))
     return cells

@@ -26,12 +26,12 @@ class Desk:
     def __init__(self, session: Session, counter: Counter | None = None, **how: Any) -> None:
         self.counter = counter or Counter()
         bench = open_bench(session, self.counter, **how)
-        planning.planned(bench)
+        planning.plan_and_measure(bench)
         self.store = Store(first_view(bench, Groups(bench.layout)))
         self.at = (0, False)
         self.is_active, self.focused_field = True, None
         self.memory: Path | None = None
-        self.said: list[str] = []
+        self.toasts: list[str] = []
         self.asked: list[tuple[Any, Callable[[Any], object]]] = []
         self.typed: list[tuple[str, str]] = []
         self.work: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {}
@@ -40,7 +40,7 @@ class Desk:
             app_focus=True, copy_to_clipboard=self.sent.append, post_message=self.sent.append
         )
         self.store.subscribe(partial(planning.plan_present, self))
-        self.store.subscribe(partial(finding.look_again, self))
+        self.store.subscribe(partial(finding.search_again, self))
 
     @property
     def view(self) -> BenchView:
@@ -54,7 +54,7 @@ class Desk:
         """Press the keys of actions; one that cannot be done now says why. Nothing waits in between."""
         for action in map(ACTIONS.__getitem__, actions):
             if why := action.why_not(self.view):
-                self.said.append(why)
+                self.toasts.append(why)
             else:
                 action.run(self)
 
@@ -83,8 +83,8 @@ class Desk:
         made = self.view.finding.arrangement
         return made is None or index in made.members
 
-    def tell(self, sentence: str, *, bad: bool = False) -> None:
-        self.said.append(sentence)
+    def show_toast(self, sentence: str, *, is_warning: bool = False) -> None:
+        self.toasts.append(sentence)
 
     def ask(self, screen: Any, then: Callable[[Any], object] = lambda _: None) -> None:
         self.asked.append((screen, then))

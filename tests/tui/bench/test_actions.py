@@ -16,9 +16,9 @@ from workbench.bench import steps
 from workbench.compaction.preset import load_preset, read_preset
 from workbench.formats.files import load
 from workbench.tokens import Scale
-from workbench.tui.bench import exact, finding, planning, policy, visiting
+from workbench.tui.bench import exact_counts, finding, other_screens, planning, policy
 from workbench.tui.bench.actions import ACTIONS
-from workbench.tui.bench.host import take
+from workbench.tui.bench.host import take_step
 
 KEYS = """
 help space,?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit | run r | export e | rescue | repair
@@ -135,7 +135,7 @@ def test_why_not(does: list[str | Callable[[Desk], object]], why: dict[str, str]
 
 def test_what_is_still_being_planned_can_be_undone() -> None:
     desk = Desk(story())
-    planning.want(desk, window)
+    planning.plan_step(desk, window)
     assert why_not(desk) == without("undo")
 
 
@@ -189,18 +189,18 @@ def test_a_message_is_gone_to_in_the_nearest_epoch(epoch: int, message: int | st
     desk = Desk(load(SAMPLES / "codex-two-compactions.jsonl"), epoch=epoch)
     first = desk.bench.session.context(1)
     id = first[message].id if isinstance(message, int) else message
-    visiting.go_to(desk, id)
+    other_screens.go_to(desk, id)
     desk.rest()
     if found is None:
-        assert desk.said == ["That message is in no context: the bench cannot show it."]
+        assert desk.toasts == ["That message is in no context: the bench cannot show it."]
     else:
-        assert desk.bench.epoch == visiting.epoch_of(desk.bench, id)
+        assert desk.bench.epoch == other_screens.epoch_of(desk.bench, id)
         assert desk.bench.messages[desk.at[0]].id == id
 
 
 def test_what_was_counted_exactly_stays_whatever_is_undone() -> None:
     desk = after("pin")
-    exact.calibrate(desk, Scale(2.0, source="an exact count"))
+    exact_counts.calibrate(desk, Scale(2.0, source="an exact count"))
     desk.do("undo")
     assert desk.bench.scale is not None
     assert desk.bench.scale.value == 2.0
@@ -210,12 +210,12 @@ def test_a_run_of_another_screen_is_committed_with_its_pins() -> None:
     from workbench.tui.screens.run import RunScreenResult
 
     desk = Desk(story())
-    visiting.run_with(desk)
+    other_screens.run_with(desk)
     (_, ran) = desk.asked.pop()
     ran(RunScreenResult("recorded:x"))
     assert (desk.bench.summarizer, desk.view.history.past, desk.bench.result) == ("recorded:x", (), None)
     run = desk.bench.offline
     ran(RunScreenResult("recorded:x", frozenset({"m0"}), run))
     assert (desk.bench.pins, desk.bench.result, desk.view.tab) == ({"m0"}, run, "summary")
-    take(desk, window)
+    take_step(desk, window)
     assert desk.bench.result is None

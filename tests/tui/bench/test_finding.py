@@ -14,7 +14,7 @@ from workbench.compaction.outcome import Fate
 from workbench.tokens import Counter
 from workbench.tui.bench import finding
 from workbench.tui.bench.finding import place_of
-from workbench.tui.bench.host import take
+from workbench.tui.bench.host import take_step
 from workbench.tui.filters import Filter, about, as_words, read
 
 
@@ -25,9 +25,9 @@ def searched(text: str, at: tuple[int, bool] = (0, True), by_size: bool = False)
         desk.do("sort")
         desk.rest()
     desk.do("find")
-    finding.typed(desk, text)
+    finding.search_typed(desk, text)
     desk.rest()
-    finding.accepted(desk, "search", text)
+    finding.accept_line(desk, "search", text)
     return desk
 
 
@@ -93,10 +93,10 @@ def test_a_search_that_is_given_up_leads_back() -> None:
     desk = Desk(story())
     desk.at = (3, False)
     desk.do("find")
-    finding.typed(desk, "CI fail")
+    finding.search_typed(desk, "CI fail")
     desk.rest()
     assert desk.at == (16, False)
-    finding.cancelled(desk, "search")
+    finding.cancel_line(desk, "search")
     assert (desk.at, desk.view.finding.words, desk.view.finding.search_query) == ((3, False), "", None)
 
 
@@ -119,8 +119,8 @@ def test_a_filter_hides_the_rest_and_is_taken_off_again() -> None:
     only(desk, Filter(role="result"))
     assert desk.view.finding.words == "only result: 12 shown, 20 hidden (esc shows all)"
     desk.do("jump")
-    finding.accepted(desk, "jump", "1")
-    assert desk.said == ["Message 1 is hidden by the filter; esc shows all."]
+    finding.accept_line(desk, "jump", "1")
+    assert desk.toasts == ["Message 1 is hidden by the filter; esc shows all."]
     finding.clear(desk)
     assert (desk.view.finding.arrangement, desk.view.finding.words) == (None, "")
 
@@ -132,7 +132,7 @@ def test_hits_that_the_filter_hides_are_counted_and_not_gone_to() -> None:
         "token: not found (14 more hidden by the filter) · only errors: 0 shown, 32 hidden (esc shows all)"
     )
     desk.do("find-next.1")
-    assert desk.said == ["No listed message matches the search."]
+    assert desk.toasts == ["No listed message matches the search."]
     still = []
     for _ in range(2):
         finding.clear(desk)
@@ -145,7 +145,7 @@ def test_a_filter_follows_the_plan(chosen: Filter) -> None:
     desk = Desk(story())
     only(desk, chosen)
     assert "0 shown, 32 hidden" in desk.view.finding.words
-    take(desk, partial(steps.toggle_pin, id="m3"))
+    take_step(desk, partial(steps.toggle_pin, id="m3"))
     desk.rest()
     assert "2 shown, 30 hidden" in desk.view.finding.words
 

@@ -14,8 +14,7 @@ from tests.tui.app import story
 from tests.tui.bench.desk import Desk
 from workbench.finding.following import file_mark
 from workbench.formats.files import load
-from workbench.tui.bench.following import TRIES, Following, ReadAgain, fits, follow, look
-from workbench.tui.reload import Grown
+from workbench.tui.bench.following import TRIES, Following, GrownBench, ReadAgain, check_file, fits, follow
 
 
 @pytest.fixture
@@ -36,16 +35,16 @@ GONE = "live.jsonl was moved or deleted; your work is kept. Put it back to read 
 
 
 def test_a_changed_file_is_told_of_once(desk: Desk, path: Path) -> None:
-    look(desk)
-    assert desk.said == []
+    check_file(desk)
+    assert desk.toasts == []
     session_at(path, "go on", 2_000, filler=12)
     desk.app.app_focus = False
-    look(desk)
-    assert desk.said == []
+    check_file(desk)
+    assert desk.toasts == []
     desk.app.app_focus = True
-    look(desk)
-    look(desk)
-    assert (desk.said, desk.work) == ([CHANGED], {})
+    check_file(desk)
+    check_file(desk)
+    assert (desk.toasts, desk.work) == ([CHANGED], {})
 
 
 def test_it_is_read_again_with_the_work(desk: Desk, path: Path) -> None:
@@ -60,27 +59,27 @@ def test_it_is_read_again_with_the_work(desk: Desk, path: Path) -> None:
 def test_what_was_not_read_from_a_file_is_not_read_again(action: str) -> None:
     desk = Desk(story())
     desk.do(action)
-    assert len(desk.said) == 1
-    assert desk.said[0].startswith("This session was not read from a file")
+    assert len(desk.toasts) == 1
+    assert desk.toasts[0].startswith("This session was not read from a file")
     assert not desk.view.following.is_on
 
 
 def test_a_followed_file_is_read_when_it_has_changed_and_may_be(desk: Desk, path: Path) -> None:
     follow(desk)
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     assert desk.work == {}
     session_at(path, "go on", 2_000, filler=12)
     desk.is_active = False
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     desk.is_active = True
     desk.store.put(replace(desk.view, running="running"))
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     desk.store.put(replace(desk.view, running="", following=replace(desk.view.following, not_before=5.0)))
-    look(desk, 4.9)
+    check_file(desk, 4.9)
     assert desk.work == {}
-    look(desk, 5.0)
+    check_file(desk, 5.0)
     assert list(desk.work) == ["follow"]
-    look(desk, 6.0)  # it is being read
+    check_file(desk, 6.0)  # it is being read
     before = len(desk.bench.messages)
     desk.rest()
     assert len(desk.bench.messages) > before
@@ -92,9 +91,9 @@ def test_following_is_stopped_and_begun_again(desk: Desk, path: Path) -> None:
     desk.rest()
     desk.do("follow")
     session_at(path, "go on", 2_000, filler=12)
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     desk.do("follow")
-    assert desk.said == [
+    assert desk.toasts == [
         "Following live.jsonl: new messages appear as they are written.",
         "No longer followed.",
         CHANGED,
@@ -112,26 +111,26 @@ def test_a_file_that_is_gone_is_told_of_once_and_again_when_it_went_twice(desk: 
     desk.do("pin")
     pins = desk.bench.pins
     for _ in range(2):
-        look(desk, math.inf)
-    assert (desk.said, desk.work, desk.bench.pins) == ([GONE], {}, pins)
+        check_file(desk, math.inf)
+    assert (desk.toasts, desk.work, desk.bench.pins) == ([GONE], {}, pins)
     aside.rename(path)
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     path.unlink()
-    look(desk, math.inf)
-    assert (desk.said, desk.work) == ([GONE, GONE], {})
+    check_file(desk, math.inf)
+    assert (desk.toasts, desk.work) == ([GONE, GONE], {})
 
 
 def test_a_file_that_is_gone_is_not_followed(desk: Desk, path: Path) -> None:
     path.unlink()
     desk.do("follow")
-    assert (desk.said, desk.view.following.is_on) == ([GONE], False)
+    assert (desk.toasts, desk.view.following.is_on) == ([GONE], False)
 
 
 def test_of_a_large_file_that_is_gone_an_export_is_told_to_need_it(desk: Desk, path: Path) -> None:
     desk.bench.session.records.let_go(path, path.stat().st_size, b"digest")
     path.unlink()
-    look(desk)
-    assert desk.said == [GONE.replace("read it again", "export or read it again")]
+    check_file(desk)
+    assert desk.toasts == [GONE.replace("read it again", "export or read it again")]
 
 
 def test_a_followed_file_that_stays_unreadable_is_told_of(desk: Desk, path: Path) -> None:
@@ -139,9 +138,9 @@ def test_a_followed_file_that_stays_unreadable_is_told_of(desk: Desk, path: Path
     follow(desk)
     path.write_text("")
     for _ in range(TRIES + 1):
-        look(desk, math.inf)
+        check_file(desk, math.inf)
         desk.rest()
-    assert (desk.said, desk.view.following.failed) == ([f"{path} is empty; open a file with a session."], TRIES)
+    assert (desk.toasts, desk.view.following.failed) == ([f"{path} is empty; open a file with a session."], TRIES)
 
 
 @pytest.mark.parametrize("tries", [TRIES - 1, TRIES, TRIES + 1])
@@ -149,19 +148,24 @@ def test_readings_that_fail_are_told_once(desk: Desk, path: Path, tries: int) ->
     follow(desk)
     for number in range(tries):
         path.write_text("nothing of the kind" + "!" * number)
-        look(desk, math.inf)
+        check_file(desk, math.inf)
         desk.rest()
-    assert (len(desk.said), desk.view.following.failed) == (int(tries >= TRIES), tries)
+    assert (len(desk.toasts), desk.view.following.failed) == (int(tries >= TRIES), tries)
 
 
 def test_what_was_read_for_one_bench_fits_another_with_the_same_session_and_epoch(desk: Desk) -> None:
     before = desk.bench
-    grown = Grown(before, desk.view.groups, lambda bench: bench, 1)
-    afresh = replace(grown, change=None)
+    grow_bench = GrownBench(before, desk.view.groups, lambda bench: bench, 1)
+    afresh = replace(grow_bench, change=None)
     desk.do("pin")
     present = desk.bench
-    assert [fits(one, before, now) for one in (grown, afresh) for now in (before, present)] == [True, True, True, False]
-    assert not fits(grown, before, replace(present, session=replace(present.session)))
+    assert [fits(one, before, now) for one in (grow_bench, afresh) for now in (before, present)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert not fits(grow_bench, before, replace(present, session=replace(present.session)))
 
 
 def test_c_a_result_that_was_committed_is_not_read_over(desk: Desk, path: Path) -> None:
@@ -171,18 +175,18 @@ def test_c_a_result_that_was_committed_is_not_read_over(desk: Desk, path: Path) 
     assert desk.bench.result is not None
     follow(desk)
     session_at(path, "go on", 2_000, filler=12)
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     assert desk.work == {}
     desk.do("undo")
     assert desk.bench.result is None
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     assert list(desk.work) == ["follow"]
 
 
 def test_c_what_was_read_while_a_result_was_committed_is_not_put_on(desk: Desk, path: Path) -> None:
     follow(desk)
     session_at(path, "go on", 2_000, filler=12)
-    look(desk, math.inf)
+    check_file(desk, math.inf)
     read = desk.work.pop("follow")
     desk.do("run")
     desk.rest()

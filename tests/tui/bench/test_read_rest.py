@@ -22,12 +22,12 @@ from workbench.formats.files import load, load_newest
 from workbench.session import Session
 from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.counting import count
-from workbench.tui.bench.following import AllRead, look, read_rest
-from workbench.tui.bench.planning import END_ALONE, try_out
-from workbench.tui.bench.remembering import write_now
+from workbench.tui.bench.following import AllRead, check_file, read_rest
+from workbench.tui.bench.planning import END_ONLY, start_preview
+from workbench.tui.bench.saving import save_now
 from workbench.tui.bench.store import to_count
+from workbench.tui.plan_words import title_end, title_text
 from workbench.tui.screens.loading import Opening, open_on_bench
-from workbench.tui.status_lines import title_end, title_text
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def told(desk: Desk) -> str:
     )
 
 
-def land(desk: Desk) -> None:
+def put_whole_session(desk: Desk) -> None:
     desk.spawn("rest", read_rest, desk)
     desk.rest()
 
@@ -65,7 +65,7 @@ def land(desk: Desk) -> None:
 def test_a_share_that_comes_behind_the_whole_session_is_not_told(desk: Desk) -> None:
     late = list[Callable[[], object]]()
     desk.call_later = lambda callback, *args: bool(late.append(partial(callback, *args))) or True  # type: ignore[method-assign]
-    land(desk)
+    put_whole_session(desk)
     assert not desk.bench.session.begins_at
     reading = desk.view.reading
     for share in late:
@@ -82,7 +82,7 @@ def test_nothing_is_told_that_is_not_true_of_the_whole(desk: Desk, path: Path) -
     assert "reading earlier epochs: 0\u00a0%" in told(desk)
     assert "· epoch 4 of 5 ·" in told(whole)
     view, bench = desk.view, desk.bench
-    assert (view.stretches, view.verdict, view.bills) == ((), "", None)
+    assert (view.epochs, view.verdict, view.usage_check) == ((), "", None)
     assert bench.context.outcome_size(bench.plan.outcome) == whole.bench.context.outcome_size(whole.bench.plan.outcome)
     assert (bench.plan.before, bench.plan.triggers) == (whole.bench.plan.before, whole.bench.plan.triggers)
     assert [one.id for one in bench.messages] == [one.id for one in whole.bench.messages]
@@ -96,11 +96,11 @@ OF_ALL = {
 
 
 def test_what_needs_the_whole_says_so_until_it_is_read(desk: Desk) -> None:
-    assert {id for id, action in ACTIONS.items() if action.why_not(desk.view) == END_ALONE} == OF_ALL
+    assert {id for id, action in ACTIONS.items() if action.why_not(desk.view) == END_ONLY} == OF_ALL
     desk.do("why", "pin")
-    assert (desk.said, desk.asked, len(desk.bench.pins)) == ([END_ALONE], [], 1)
-    land(desk)
-    assert not any(action.why_not(desk.view) == END_ALONE for action in ACTIONS.values())
+    assert (desk.toasts, desk.asked, len(desk.bench.pins)) == ([END_ONLY], [], 1)
+    put_whole_session(desk)
+    assert not any(action.why_not(desk.view) == END_ONLY for action in ACTIONS.values())
 
 
 def test_what_is_done_meanwhile_stays_and_can_be_undone(desk: Desk, path: Path) -> None:
@@ -110,15 +110,15 @@ def test_what_is_done_meanwhile_stays_and_can_be_undone(desk: Desk, path: Path) 
     desk.rest()
     pins, dropped, steps = desk.bench.pins, desk.bench.dropped, len(desk.view.history.past)
     assert (len(pins), bool(dropped), steps) == (1, True, 2)
-    land(desk)
+    put_whole_session(desk)
     bench, whole = desk.bench, load(path)
     assert (bench.session.begins_at, bench.epoch, len(bench.session.epochs)) == (0, overflowed_epoch(whole), 5)
     assert (bench.pins, bench.dropped, len(desk.view.history.past)) == (pins, dropped, steps)
     assert {one.epoch for one in desk.view.history.past} == {4}
     assert "· epoch 4 of 5 ·" in told(desk)
-    assert [one.number for one in desk.view.stretches] == [1, 2, 3, 4, 5]
+    assert [one.number for one in desk.view.epochs] == [1, 2, 3, 4, 5]
     assert isinstance(desk.sent[-1], AllRead)
-    assert desk.said == []
+    assert desk.toasts == []
     desk.do("undo", "undo")
     assert desk.bench.pins == frozenset()
 
@@ -126,31 +126,31 @@ def test_what_is_done_meanwhile_stays_and_can_be_undone(desk: Desk, path: Path) 
 def test_how_far_it_is_read_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float | None] = []
     desk.store.subscribe(lambda was, now: seen.append(now.reading))
-    land(desk)
+    put_whole_session(desk)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
 
 def test_it_waits_while_another_screen_works_with_the_session(desk: Desk) -> None:
     desk.is_active = False
-    land(desk)
-    look(desk)
+    put_whole_session(desk)
+    check_file(desk)
     assert (desk.view.whole is not None, desk.work) == (True, {})
     assert desk.bench.session.begins_at
     desk.is_active = True
     desk.do("pin")
-    look(desk)
+    check_file(desk)
     desk.rest()
     assert (desk.bench.session.begins_at, desk.view.whole, len(desk.bench.pins)) == (0, None, 1)
 
 
 def test_a_file_that_is_gone_is_told_of(desk: Desk, path: Path) -> None:
     path.unlink()
-    land(desk)
-    assert desk.said == [f"{path} does not exist; check the name. Read again (ctrl+p) tries again."]
+    put_whole_session(desk)
+    assert desk.toasts == [f"{path} does not exist; check the name. Read again (ctrl+p) tries again."]
     assert "epoch before the newest" in told(desk)
     assert "earlier epochs unreadable" in told(desk)
-    assert ACTIONS["export"].why_not(desk.view) == END_ALONE
+    assert ACTIONS["export"].why_not(desk.view) == END_ONLY
 
 
 @pytest.mark.parametrize("compacts", [False, True], ids=["a round more", "a compaction more"])
@@ -159,7 +159,7 @@ def test_a_file_that_has_grown_meanwhile(desk: Desk, path: Path, compacts: bool)
     more = [*compacted("c3", last), *part("e", "c3-s", 1)] if compacts else part("e", last, 1)
     path.write_bytes(lines(*more))
     desk.do("pin")
-    land(desk)
+    put_whole_session(desk)
     assert (desk.bench.session.begins_at, len(desk.bench.session.epochs)) == (0, 6 if compacts else 5)
     known = desk.bench.layout.shape.index_of
     assert all(id in known for id in desk.bench.pins)
@@ -171,13 +171,13 @@ def test_work_is_written_down_for_the_epoch_that_is_opened(desk: Desk, path: Pat
     untouched = desk.view.saved
     assert untouched == work_of(desk.bench)
     desk.do("pin")
-    assert write_now(desk) == ""
+    assert save_now(desk) == ""
     again = open_on_bench(Opening(path, memory=desk.memory), lambda done, total: None, lambda: None)
     assert (again.bench.session.begins_at, again.bench.epoch, again.bench.pins) == (0, 4, desk.bench.pins)
 
 
 def test_what_was_left_as_it_was_is_not_written_when_the_rest_is_read(desk: Desk) -> None:
-    land(desk)
+    put_whole_session(desk)
     assert desk.view.saved == work_of(desk.bench)
 
 
@@ -231,9 +231,9 @@ def test_what_is_counted_stays_counted_and_is_held_once(desk: Desk) -> None:
 
 def test_nothing_is_run_offline_before_all_is_read(desk: Desk) -> None:
     desk.store.put(replace(desk.view, counting=None))
-    try_out(desk, None, desk.view)
+    start_preview(desk, None, desk.view)
     assert desk.work == {}
-    land(desk)
+    put_whole_session(desk)
     desk.store.put(replace(desk.view, counting=None))
-    try_out(desk, None, desk.view)
+    start_preview(desk, None, desk.view)
     assert list(desk.work) == ["try"]

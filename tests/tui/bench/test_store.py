@@ -25,9 +25,9 @@ from workbench.compaction.preset import load_preset
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Session, Span, Text
 from workbench.tokens import Counter, Scale
-from workbench.tui.bench import counting, planning, policy, shaping
-from workbench.tui.bench.host import take
-from workbench.tui.bench.remembering import write_now, write_soon
+from workbench.tui.bench import counting, edits, planning, policy
+from workbench.tui.bench.host import take_step
+from workbench.tui.bench.saving import save_in_thread, save_now
 from workbench.tui.bench.store import AT_ONCE, BenchView, Store
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
@@ -42,13 +42,13 @@ def test_what_a_listener_changes_is_told_when_all_have_heard_of_what_came_before
     store, told = Store(Desk(story()).view), list[tuple[str, str, str]]()
 
     def first(was: BenchView | None, now: BenchView) -> None:
-        told.append(("first", was.said if was else "-", now.said))
-        if now.said == "one":
-            store.put(replace(now, said="two"))
+        told.append(("first", was.note if was else "-", now.note))
+        if now.note == "one":
+            store.put(replace(now, note="two"))
 
     store.subscribe(first)
-    store.subscribe(lambda was, now: told.append(("second", was.said if was else "-", now.said)))
-    store.put(replace(store.view, said="one"))
+    store.subscribe(lambda was, now: told.append(("second", was.note if was else "-", now.note)))
+    store.put(replace(store.view, note="one"))
     assert told == [
         ("first", "-", ""),
         ("second", "-", ""),
@@ -70,11 +70,11 @@ def test_pins(at: tuple[int, bool], pinned: str) -> None:
     desk.at = at
     desk.do("pin")
     assert desk.bench.pins == {pinned}
-    assert desk.view.said == f"pinned message {int(pinned[1:]) + 1}"
+    assert desk.view.note == f"pinned message {int(pinned[1:]) + 1}"
     desk.do("undo")
-    assert (desk.bench.pins, desk.view.said) == (frozenset(), "")
+    assert (desk.bench.pins, desk.view.note) == (frozenset(), "")
     desk.do("redo", "pin")
-    assert (desk.bench.pins, desk.view.said) == (frozenset(), f"unpinned message {int(pinned[1:]) + 1}")
+    assert (desk.bench.pins, desk.view.note) == (frozenset(), f"unpinned message {int(pinned[1:]) + 1}")
 
 
 def test_the_split_moves_by_units_in_one_step_and_goes_back_to_its_own() -> None:
@@ -104,9 +104,9 @@ def test_everything_above_the_cursor_is_compacted() -> None:
 def test_a_refused_step_is_told_and_changes_nothing() -> None:
     desk = Desk(story())
     before = desk.view
-    take(desk, partial(steps.toggle_pin, id="nobody"))
+    take_step(desk, partial(steps.toggle_pin, id="nobody"))
     assert desk.view is before
-    assert desk.said == ["There is no message 'nobody' in epoch 1; `cwb inspect` lists the ids."]
+    assert desk.toasts == ["There is no message 'nobody' in epoch 1; `cwb inspect` lists the ids."]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_edits(action: str, at: tuple[int, bool], fates: dict[int, str], said: s
     desk.do(action)
     desk.rest()
     assert {i: desk.bench.outcome.fate_at(i).fate.value for i in fates} == fates
-    assert desk.view.said.startswith(said)
+    assert desk.view.note.startswith(said)
     desk.do("run")
     desk.rest()
     assert desk.bench.result is not None
@@ -132,7 +132,7 @@ def test_edits(action: str, at: tuple[int, bool], fates: dict[int, str], said: s
     desk.do(action)
     desk.rest()
     assert not desk.bench.edits
-    assert " as before: " in desk.view.said
+    assert " as before: " in desk.view.note
 
 
 def test_a_pinned_message_stays_though_it_is_dropped() -> None:
@@ -141,7 +141,7 @@ def test_a_pinned_message_stays_though_it_is_dropped() -> None:
     desk.do("pin", "drop")
     desk.rest()
     assert desk.bench.outcome.fate_at(3).fate is Fate.PINNED
-    assert desk.view.said == "message 4 is kept: a pin has priority"
+    assert desk.view.note == "message 4 is kept: a pin has priority"
 
 
 # --- what is still being planned ---
@@ -175,21 +175,23 @@ def window(size: int) -> partial[Bench]:
 
 def test_a_change_made_meanwhile_is_not_lost() -> None:
     desk = Desk(story())
-    planning.want(desk, window(55_555), said="a window")
+    planning.plan_step(desk, window(55_555), note="a window")
     desk.do("pin")
-    planning.want(desk, lambda bench: replace(bench, preset="mine"), said="a name")
+    planning.plan_step(desk, lambda bench: replace(bench, preset="mine"), note="a name")
     assert (desk.bench.window, len(desk.view.pending)) == (200_000, 2)
     desk.rest()
     assert (desk.bench.window, desk.bench.preset, desk.bench.pins) == (55_555, "mine", {"m0"})
-    assert (desk.view.said, desk.view.pending, len(desk.view.history.past)) == ("a name", (), 3)
+    assert (desk.view.note, desk.view.pending, len(desk.view.history.past)) == ("a name", (), 3)
 
 
 def test_of_changes_with_one_key_only_the_last_is_planned() -> None:
-    desk, planned = Desk(story()), list[int]()
+    desk, plan_and_measure = Desk(story()), list[int]()
     for size in (5_000, 50_000, 500_000):
-        planning.want(desk, lambda bench, size=size: planned.append(size) or steps.with_window(bench, size), "window")  # type: ignore[misc,func-returns-value]
+        planning.plan_step(
+            desk, lambda bench, size=size: plan_and_measure.append(size) or steps.with_window(bench, size), "window"
+        )  # type: ignore[misc,func-returns-value]
     desk.rest()
-    assert planned == [500_000]
+    assert plan_and_measure == [500_000]
     assert (desk.bench.window, len(desk.view.history.past)) == (500_000, 1)
 
 
@@ -198,7 +200,7 @@ def test_undo_and_redo_let_go_of_what_is_still_being_planned(action: str) -> Non
     desk = Desk(story())
     desk.do("pin", "sort", "move_split.-1", "undo")
     before = desk.bench
-    planning.want(desk, window(55_555))
+    planning.plan_step(desk, window(55_555))
     desk.do(action)
     desk.rest()
     assert desk.view.pending == ()
@@ -208,8 +210,8 @@ def test_undo_and_redo_let_go_of_what_is_still_being_planned(action: str) -> Non
 
 def test_of_two_changes_that_are_being_planned_undo_lets_go_of_the_last() -> None:
     desk = Desk(story())
-    planning.want(desk, window(55_555))
-    planning.want(desk, window(66_666))
+    planning.plan_step(desk, window(55_555))
+    planning.plan_step(desk, window(66_666))
     desk.do("undo")
     desk.rest()
     assert (desk.bench.window, len(desk.view.history.past)) == (55_555, 1)
@@ -219,10 +221,10 @@ def test_what_is_let_go_while_a_thread_plans_it_does_not_land() -> None:
     desk = Desk(story())
 
     def meanwhile(bench: Bench) -> Bench:
-        shaping.undo(desk)
+        edits.undo(desk)
         return steps.with_window(bench, 55_555)
 
-    planning.want(desk, meanwhile)
+    planning.plan_step(desk, meanwhile)
     desk.rest()
     assert (desk.bench.window, desk.view.history.past) == (200_000, ())
 
@@ -236,7 +238,7 @@ def test_a_step_taken_while_a_thread_plans_has_the_change_made_anew() -> None:
             desk.do("pin")
         return steps.with_window(bench, 55_555)
 
-    planning.want(desk, meanwhile)
+    planning.plan_step(desk, meanwhile)
     desk.rest()
     assert seen == [frozenset(), {"m0"}]
     assert (desk.bench.window, desk.bench.pins) == (55_555, {"m0"})
@@ -248,19 +250,19 @@ def refused(bench: Bench) -> Bench:
 
 def test_a_change_that_is_refused_is_told_and_the_next_is_made() -> None:
     desk = Desk(story())
-    planning.want(desk, refused)
-    planning.want(desk, window(55_555))
+    planning.plan_step(desk, refused)
+    planning.plan_step(desk, window(55_555))
     desk.rest()
-    assert (desk.said, desk.bench.window, desk.view.pending) == (["Not so."], 55_555, ())
+    assert (desk.toasts, desk.bench.window, desk.view.pending) == (["Not so."], 55_555, ())
 
 
 def test_a_change_that_fails_does_not_stand_in_the_way_of_the_next() -> None:
     desk = Desk(story())
-    planning.want(desk, lambda bench: 1 / 0)  # type: ignore[arg-type,return-value]
+    planning.plan_step(desk, lambda bench: 1 / 0)  # type: ignore[arg-type,return-value]
     with pytest.raises(ZeroDivisionError):
         desk.rest()
     desk.work.clear()
-    planning.want(desk, window(55_555))
+    planning.plan_step(desk, window(55_555))
     desk.rest()
     assert desk.bench.window == 55_555
 
@@ -272,7 +274,7 @@ def test_a_preset_brings_strategy_and_numbers_and_what_they_are_measured_by() ->
     desk = Desk(story())
     policy.choose(desk, load_preset("trim"))
     desk.rest()
-    assert (desk.bench.strategy.id, desk.view.preset.id, desk.view.said) == ("trim", "trim", "preset trim")
+    assert (desk.bench.strategy.id, desk.view.preset.id, desk.view.note) == ("trim", "trim", "preset trim")
     desk.do("undo")
     assert (desk.bench.strategy.id, desk.view.preset.id) == ("exchange-summary", "augment-example")
 
@@ -286,7 +288,7 @@ def test_as_the_preset_again_says_how_many_fields() -> None:
     desk.do("reset-policy")
     desk.rest()
     assert desk.bench.policy == desk.view.preset.policy
-    assert desk.view.said == "1 field as in augment-example again"
+    assert desk.view.note == "1 field as in augment-example again"
 
 
 # --- counts, epochs, runs ---
@@ -299,14 +301,14 @@ def test_counts_reach_every_step_and_make_no_step() -> None:
     desk.rest()
     known = Counter()
     known.count_all(desk.bench.messages, lambda done, of: None, lambda: False)
-    exact = steps.with_counts(desk.bench, known).layout.tokens
-    assert [list(one.layout.tokens) for one in (desk.bench, *desk.view.history.past)] == [list(exact)] * 2
-    assert (desk.view.counting, desk.view.said, is_sized(desk)) == (None, "pinned message 1", True)
+    exact_counts = steps.with_counts(desk.bench, known).layout.tokens
+    assert [list(one.layout.tokens) for one in (desk.bench, *desk.view.history.past)] == [list(exact_counts)] * 2
+    assert (desk.view.counting, desk.view.note, is_sized(desk)) == (None, "pinned message 1", True)
 
 
 def is_sized(desk: Desk) -> bool:
     """Whether the line of the epochs has the size that the bars have."""
-    return desk.view.stretches[0].tokens == desk.bench.context.total.tokens > 0
+    return desk.view.epochs[0].tokens == desk.bench.context.total.tokens > 0
 
 
 def test_what_was_counted_before_it_is_opened_is_not_laid_out_again() -> None:
@@ -323,8 +325,8 @@ def test_what_was_counted_before_it_is_opened_is_not_laid_out_again() -> None:
 
 def test_nothing_is_said_of_what_is_still_being_counted() -> None:
     desk = Desk(story())
-    desk.store.subscribe(partial(planning.try_out, desk))
-    desk.store.subscribe(partial(planning.judge, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
+    desk.store.subscribe(partial(planning.start_checks, desk))
     assert (desk.view.counting is not None, [*desk.work]) == (True, [])
     counting.show_epochs(desk)
     desk.rest()
@@ -338,10 +340,10 @@ def test_nothing_is_said_of_what_is_still_being_counted() -> None:
 def test_the_bills_of_every_epoch_are_judged_when_all_is_counted() -> None:
     one = billed(right(8), epochs=(Epoch(1, range(9)), Epoch(2, range(9, 17))))
     desk = Desk(one)
-    assert desk.view.bills is None
+    assert desk.view.usage_check is None
     counting.count(desk)
     desk.rest()
-    found = desk.view.bills
+    found = desk.view.usage_check
     assert found == check_usage(one, Counter())
     assert found is not None
     assert (found.judged, len(found.gaps_in(1)) > 0, found.gaps_in(3)) == (7, True, ())
@@ -464,21 +466,21 @@ def test_a_cancelled_run_changes_nothing() -> None:
             await task
 
     asyncio.run(cancelled())
-    assert (desk.bench, desk.view.running, desk.view.said) == (before, "", "cancelled; nothing was changed")
+    assert (desk.bench, desk.view.running, desk.view.note) == (before, "", "cancelled; nothing was changed")
 
 
 def test_work_is_written_down_when_there_is_some_and_only_once(tmp_path: Path) -> None:
     desk = Desk(load(story_file(tmp_path)))
     desk.memory = tmp_path
     work = tmp_path / "sessions"
-    for write in (partial(asyncio.run, write_soon(desk)), partial(write_now, desk)):
+    for write in (partial(asyncio.run, save_in_thread(desk)), partial(save_now, desk)):
         write()
         assert not work.exists()
     desk.do("pin")
-    asyncio.run(write_soon(desk))
+    asyncio.run(save_in_thread(desk))
     (kept,) = work.iterdir()
     kept.unlink()
-    write_now(desk)
+    save_now(desk)
     assert not list(work.iterdir()), "it is written down already"
 
 
@@ -486,29 +488,29 @@ def test_work_is_written_down_when_there_is_some_and_only_once(tmp_path: Path) -
 def test_what_is_taken_back_before_it_rested_is_checked_again(messages: int) -> None:
     """One bench is drawn at once, the other only when it is planned: what stood before is still the one on show."""
     desk = long(messages)
-    desk.store.subscribe(partial(planning.try_out, desk))
-    desk.store.subscribe(partial(planning.judge, desk))
+    desk.store.subscribe(partial(planning.start_preview, desk))
+    desk.store.subscribe(partial(planning.start_checks, desk))
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
     first = desk.bench
     assert desk.view.checks is not None
-    take(desk, partial(steps.choose_preset, preset=load_preset("codex")))
+    take_step(desk, partial(steps.choose_preset, preset=load_preset("codex")))
     assert (desk.view.shown is first) == (messages > AT_ONCE)
     desk.do("undo")
     assert (desk.bench, desk.view.checks) == (first, None)
     desk.rest()
     assert desk.view.checks is not None
-    assert desk.view.tried is first
+    assert desk.view.previewed is first
 
 
 def test_sizes_of_epochs_counted_meanwhile_are_not_replaced_by_older_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(compacted_story())
 
     def older(session: Session, counter: Counter, scale: Scale | None) -> tuple[int, ...]:
-        counted_meanwhile = tuple(replace(one, tokens=7) for one in desk.view.stretches)
-        desk.store.put(replace(desk.view, bills=UsageCheck((), ()), stretches=counted_meanwhile))
-        return tuple(5 for _ in desk.view.stretches)
+        counted_meanwhile = tuple(replace(one, tokens=7) for one in desk.view.epochs)
+        desk.store.put(replace(desk.view, usage_check=UsageCheck((), ()), epochs=counted_meanwhile))
+        return tuple(5 for _ in desk.view.epochs)
 
     monkeypatch.setattr(counting, "sizes_at_end", older)
-    asyncio.run(counting._epochs(desk))
-    assert [one.tokens for one in desk.view.stretches] == [7, 7]
+    asyncio.run(counting._compute_epochs(desk))
+    assert [one.tokens for one in desk.view.epochs] == [7, 7]

@@ -1,11 +1,13 @@
-"""Table of the bench's actions in groups; keys, help, palette and footer are made from it."""
+"""Table of the bench's actions in groups; keys, help, palette with its synonyms, and footer are made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting, watching
+from textual.binding import Binding, BindingType
+
+from workbench.tui.bench import edits, finding, following, middle_text, other_screens, planning, policy, watched_rules
 from workbench.tui.bench.host import Action, Host
 from workbench.tui.bench.store import BenchView
 from workbench.tui.fields import changed_fields
@@ -25,7 +27,7 @@ def _of_app(action: str) -> Callable[[Host], Awaitable[object]]:
 def do(host: Host, id: str) -> None:
     """Do an action, or say why it is off."""
     if why := ACTIONS[id].why_not(host.store.view):
-        host.tell(why, bad=True)
+        host.show_toast(why, is_warning=True)
     else:
         host.call_later(ACTIONS[id].run, host)
 
@@ -68,7 +70,7 @@ def not_recorded(view: BenchView) -> str:
 
 def _all(why_not: Callable[[BenchView], str] = lambda view: "") -> Callable[[BenchView], str]:
     """Wrap `why_not` for actions that are off while only the end of the session is read."""
-    return lambda view: planning.END_ALONE if view.bench.session.begins_at else why_not(view)
+    return lambda view: planning.END_ONLY if view.bench.session.begins_at else why_not(view)
 
 
 # fmt: off
@@ -77,62 +79,62 @@ _LOOK = (
     *(Action(f"pane.{name}", _TAB_KEYS[name], PANES[name], TAB_HELP[name], _pane(name),
              not_recorded if name == "theirs" else lambda view: "") for name in TABS),
     Action("find", "/", "Find", "Search all text of the context; /…/ searches for a regular expression.",
-           finding.find, shaping.no_message),
+           finding.find, edits.no_message),
     Action("find-next.1", "n", "Next match", "To the next message that matches the search.",
-           partial(finding.find_next, way=1), finding.no_hit),
+           partial(finding.find_next, direction=1), finding.no_hit),
     Action("find-next.-1", "N", "Previous match", "To the previous message that matches the search.",
-           partial(finding.find_next, way=-1), finding.no_hit),
+           partial(finding.find_next, direction=-1), finding.no_hit),
     Action("jump", ":", "Go to", "Go to a message by its number, or to a round: r12.", finding.jump,
-           shaping.no_message),
+           edits.no_message),
     Action("epoch.-1", "{", "Previous epoch", "One epoch back: the context before an earlier compaction.",
            partial(planning.change_epoch, by=-1), _all(partial(planning.no_epoch, by=-1))),
     Action("epoch.1", "}", "Next epoch", "One epoch forward.", partial(planning.change_epoch, by=1),
            _all(partial(planning.no_epoch, by=1))),
     Action("filter", "f", "Filter",
            "Show only some messages: by role, tool, fate, size, errors, pins.", finding.change_filter,
-           shaping.no_message),
+           edits.no_message),
     Action("sort", "z", "Sort", "The largest rounds and messages first; again: by time.",
-           finding.toggle_sort, shaping.no_message),
+           finding.toggle_sort, edits.no_message),
     Action("verbosity", "", "Verbosity",
            "Show the message, its round with one line for each call, or only the answer.",
-           reading.next_verbosity),
+           middle_text.next_verbosity),
     Action("widen", "m", "Wide", "Show the text on the whole screen; again: in its pane.",
            lambda host: host.widen()),
-    Action("copy-text", "y", "Copy", "Copy the text of the tab to the clipboard.", reading.copy_text),
+    Action("copy-text", "y", "Copy", "Copy the text of the tab to the clipboard.", middle_text.copy_text),
     Action("open-text", "", "Editor",
-           "Open a copy of the tab's text in $VISUAL or $EDITOR; changes have no effect.", reading.open_text,
-           reading.no_editor),
-    Action("write-text", "", "Write", "Write the text of the tab to a file.", reading.write_text),
+           "Open a copy of the tab's text in $VISUAL or $EDITOR; changes have no effect.", middle_text.open_text,
+           middle_text.no_editor),
+    Action("write-text", "", "Write", "Write the text of the tab to a file.", middle_text.write_text),
     Action("follow", "", "Follow", "Follow the file while its agent writes it: new messages appear. Again: stop.",
            following.toggle_follow, _all()),
 )
 _SHAPE = (
     Action("pin", "p", "Pin",
            "Pin the message under the cursor (on a round: its request), so that it is kept verbatim. Again: unpin.",
-           shaping.toggle_pin, shaping.no_message),
+           edits.toggle_pin, edits.no_message),
     Action("rules", "W", "Rules",
            "Rules of the session and your own: which of them a compaction keeps. Watch them or pin them.",
-           visiting.see_rules),
+           other_screens.show_rules),
     Action("keep-by-pin", "i", "Keep with a pin", "Keep a watched rule that would be lost: pin its message.",
-           watching.keep_by_pin, watching.no_pin),
+           watched_rules.keep_by_pin, watched_rules.no_pin),
     Action("keep-by-number", "b", "Keep with a setting",
            "Keep a watched rule that would be lost: change one number of the settings.",
-           watching.keep_by_number, watching.no_number),
+           watched_rules.keep_by_number, watched_rules.no_number),
     Action("drop", "x", "Drop",
-           "Drop the message or round under the cursor, with its calls and results. Again: restore it.", shaping.drop,
-           shaping.no_message),
+           "Drop the message or round under the cursor, with its calls and results. Again: restore it.", edits.drop,
+           edits.no_message),
     Action("shorten", "s", "Shorten", "Cut long texts and results under the cursor in the middle. Again: complete.",
-           shaping.shorten, shaping.no_message),
+           edits.shorten, edits.no_message),
     Action("move_split.-1", "[", "Split up", "Move the split one unit towards the beginning: keep more.",
-           partial(planning.move_split, by=-1), shaping.unmovable),
+           partial(planning.move_split, by=-1), edits.no_split),
     Action("move_split.1", "]", "Split down", "Move the split one unit towards the end: compact more.",
-           partial(planning.move_split, by=1), shaping.unmovable),
+           partial(planning.move_split, by=1), edits.no_split),
     Action("split_here", "c", "Split here",
            "Move the split to the cursor: everything above is compacted. Again: the strategy's own split.",
-           shaping.split_here, shaping.unmovable),
-    Action("unsplit", "", "Reset split", "Return to the strategy's own split.", shaping.unsplit, shaping.not_by_hand),
-    Action("undo", "u", "Undo", "Undo the last change.", shaping.undo, shaping.nothing_to_undo),
-    Action("redo", "U", "Redo", "Redo the last undone change.", shaping.redo, shaping.nothing_to_redo),
+           edits.split_here, edits.no_split),
+    Action("unsplit", "", "Reset split", "Return to the strategy's own split.", edits.unsplit, edits.no_own_split),
+    Action("undo", "u", "Undo", "Undo the last change.", edits.undo, edits.nothing_to_undo),
+    Action("redo", "U", "Redo", "Redo the last undone change.", edits.redo, edits.nothing_to_redo),
 )
 _TUNE = (
     Action("pane.policy", "9", "Settings", "The settings: the preset, every number, the window, copy, paste and save.",
@@ -141,7 +143,7 @@ _TUNE = (
            "Choose a strategy and a preset from the list, each with a description.", policy.choose_preset, _all()),
     Action("edit-text", "E", "Prompt",
            "Edit the prompts of the settings next to the request that they make; browse all prompts, edit a copy.",
-           partial(policy.edit_text, run_with=visiting.run_with), _all()),
+           partial(policy.edit_text, run_with=other_screens.run_with), _all()),
     Action("window", "", "Window", "Set the model's context window, in tokens.", policy.set_window),
     Action("reset-policy", "", "Reset settings", "Reset every setting to the preset's value.", policy.reset,
            policy.as_preset),
@@ -157,43 +159,44 @@ _RUN = (
            planning.cannot_run),
     Action("run-with", "R", "Run with",
            "Run with a model, by hand, or rehearse a failure: read the draft, edit it, then commit.",
-           visiting.run_with, _all()),
+           other_screens.run_with, _all()),
     Action("runs", "", "Runs", "Run history: look at live runs, compare and delete them.",
-           partial(visiting.run_with, history=True), _all()),
+           partial(other_screens.run_with, history=True), _all()),
     Action("exact", "", "Exact counts", "Let the provider count the context before and after, exactly.",
-           visiting.count_exactly, _all()),
+           other_screens.count_exactly, _all()),
 )
 _MEASURE = (
     Action("why", "O", "Why", "Why the context is so large: its growth, its largest parts, what would have helped.",
-           visiting.see_why, _all()),
+           other_screens.show_why, _all()),
     Action("kept", "X", "Kept",
            "Facts that the compaction keeps and loses, what several in a row leave, and repeated work.",
-           visiting.see_retention, _all(visiting.nothing_to_lose)),
+           other_screens.show_retention, _all(other_screens.nothing_to_lose)),
     Action("questions", "", "Questions",
            "What can still be answered after the compaction: questions with exact answers, made from the session.",
-           partial(visiting.see_retention, tab="questions"), _all(visiting.nothing_to_lose)),
+           partial(other_screens.show_retention, tab="questions"), _all(other_screens.nothing_to_lose)),
     Action("compare", "C", "Compare", "Compare presets, numbers, prompts and models on this session.",
-           visiting.compare, _all()),
+           other_screens.compare, _all()),
     Action("replay", "", "Simulate",
            "Simulate the session under each variant: when it compacts, at what cost, and where it loses a rule.",
-           partial(visiting.compare, on_plot=True), _all()),
+           partial(other_screens.compare, on_plot=True), _all()),
     Action("play", "", "Play", "The session as a story of one minute: it fills, is compacted, keeps or loses a rule.",
-           visiting.play, planning.cannot_run),
+           other_screens.play, planning.cannot_run),
 )
 _TAKE_AWAY = (
-    Action("export", "e", "Export", "Write the compacted session to a new file.", visiting.export, _all()),
+    Action("export", "e", "Export", "Write the compacted session to a new file.", other_screens.export, _all()),
     Action("rescue", "", "Rescue",
            "Compact a session that its agent cannot compact any more, offline, and put it where the agent resumes it.",
-           visiting.rescue, planning.cannot_run),
+           other_screens.rescue, planning.cannot_run),
     Action("repair", "", "Repair", "Find damage in the session's file, list the repairs, and write a repaired copy.",
-           visiting.repair, visiting.no_file),
+           other_screens.repair, other_screens.no_file),
 )
 _WORKBENCH = (
     Action("help", "space,?,f1", "Help",
            "Every key of this screen, in groups: the next key does it. Below, the screen explained.",
            _of_app("explain")),
     Action("choose_file", "ctrl+o,ctrl+t", "Sessions",
-           "Every session on this machine, with what compactions did to it: open another one.", visiting.choose_file),
+           "Every session on this machine, with what compactions did to it: open another one.",
+           other_screens.choose_file),
     Action("reread", "", "Read again", "Read the file again; pins, split and settings stay.", following.reread),
     Action("leave", "escape", "Back", "Cancel the run in progress, or return to the list.", lambda host: host.leave()),
     Action("quit", "q", "Quit", "Quit the workbench.", _of_app("quit")),
@@ -234,3 +237,103 @@ ROWS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-par
 
 FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "help")
 """Actions whose keys are in the footer, the most important first."""
+
+SPLIT = Binding.Group("Split")
+"""Group of the keys that move the split: the footer shows them as one."""
+
+BINDINGS: list[BindingType] = [
+    Binding(
+        one.key,
+        f"act('{one.id}')",
+        one.name,
+        show=one.id in FOOTER,
+        priority=one.id in TYPED,
+        tooltip=one.help,
+        id=key_id(one.id),
+        group=SPLIT if one.id.startswith("move_split") else None,
+    )
+    for one in sorted(ACTIONS.values(), key=lambda one: FOOTER.index(one.id) if one.id in FOOTER else len(FOOTER))
+    if one.key
+]
+"""Keys of the bench, those of the footer first."""
+
+KEY_GROUPS: dict[str, list[str]] = {
+    name: [key_id(one.id) for one in group if one.key] for name, group in GROUPS.items()
+}
+"""Key ids in the groups of the help."""
+
+SYNONYMS = {
+    "pane.rounds": "list turns steps",
+    "pane.message": "text words content raw body",
+    "pane.request": "prompt sent input abridged history short transcript log",
+    "pane.summary": "node made output memory memories",
+    "pane.result": "compacted after preview outcome changes before diff delta",
+    "pane.checks": "valid validate validation errors problems failed broken integrity reason explain steps trace debug",
+    "pane.theirs": "theirs tool original actual agent",
+    "find": "grep regex regular look search where ctrl f",
+    "jump": "goto jump number line index navigate",
+    "epoch.-1": "history before earlier compactions",
+    "epoch.1": "later newer compactions",
+    "filter": "hide only errors tool role show",
+    "sort": "biggest largest order top size heaviest",
+    "verbosity": "detail fold collapse expand compact",
+    "widen": "zoom maximize fullscreen bigger full-screen",
+    "copy-text": "yank clipboard",
+    "open-text": "vim nano external",
+    "write-text": "save dump",
+    "follow": "watch live growing tail auto monitor stream",
+    "pin": "rule keep protect important never always remember star hold lock preserve favorite favourite bookmark"
+    " sticky forget",
+    "keep-by-pin": "hold rule survive survives save protect mend fix",
+    "keep-by-number": "hold number rule survive survives tune threshold mend fix",
+    "rules": "watch suggested pins keep instructions suggestions important always never recommend guidelines rule"
+    " survive instruction track observe remember guard follow sentence",
+    "drop": "remove delete hide exclude skip discard clear",
+    "shorten": "truncate smaller trim cut crop prune shrink reduce tool output make",
+    "move_split.-1": "boundary tail head divide move less cut",
+    "move_split.1": "boundary tail head divide move",
+    "split_here": "boundary cut divide",
+    "unsplit": "boundary default automatic own",
+    "undo": "revert back mistake oops restore go cancel change",
+    "redo": "again repeat forward",
+    "pane.policy": "thresholds trigger limit budget tail policy numbers options config configuration parameters"
+    " tune"
+    " percent preferences values fields change adjust set knobs dials",
+    "choose-preset": "method policy algorithm technique approach switch mode",
+    "edit-text": "instruction wording template edit system prompts templates instructions library",
+    "window": "context size limit tokens max maximum length",
+    "reset-policy": "default defaults original preset",
+    "paste-params": "import flags json parameters yaml",
+    "save-preset": "keep store own name",
+    "copy-toml": "share export config yaml",
+    "copy-params": "share export flags json parameters",
+    "run": "compact now try summarize summarise summarization compaction execute go apply start squeeze condense"
+    " compress",
+    "run-with": "model live draft llm gpt claude anthropic openai gemini ollama local api key provider stream write"
+    " summarizer rehearse edit cloud ai assistant",
+    "runs": "history journal past log earlier kept results cost costs spent spending",
+    "exact": "tokens precise tokenizer calibrate accurate",
+    "why": "full cause overflow overflowed biggest large tokens history growth usage reason diagnose expensive"
+    " exceeded"
+    " chart graph timeline statistics stats bloat bloated waste wasted heavy explain",
+    "kept": "lost retention rework forgotten forget forgets missing rules survive loss lose loses facts gone"
+    " remembers held generations twice again second dropped disappeared vanished",
+    "questions": "probes quiz test recall remember remembers knowledge ask exam evaluate evaluation",
+    "compare": "which best worst cheapest rank ranking versus benchmark table all strategies cost price money"
+    " evaluate sparkline alternatives better ab prompts models experiment test two",
+    "replay": "replay simulation if thresholds history cost price money sweep plot chart graph timeline when over time",
+    "play": "demo tour tutorial intro learn begin show animation film cast svg presentation gif movie"
+    " video record present room slideshow",
+    "export": "save resume share out download output continue file send publish handoff",
+    "rescue": "resume full stuck recover continue save",
+    "repair": "fix damaged broken corrupt cut orphan invalid restore heal",
+    "help": "menu commands shortcuts actions hotkeys keyboard bindings all how explain manual docs documentation"
+    " about ?",
+    "choose_file": "load open recent sample browse session file start folder directory files switch another audit"
+    " machine statistics stats report everything all history projects batch usage total totals overview",
+    "reread": "refresh reload update sync",
+    "leave": "stop cancel abort escape",
+    "quit": "exit close bye end leave",
+}
+"""Words by which the palette finds an action. They score more than words of its help: a word that several helps contain
+is listed for the action that is usually meant."""

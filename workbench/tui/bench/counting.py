@@ -40,63 +40,65 @@ def count(host: Host) -> None:
 
 async def count_from(host: Host, first: Span) -> None:
     bench = host.store.bench
-    given_up = threading.Event()
+    is_stopped = threading.Event()
 
     def is_current() -> bool:
         """False once this count is cancelled or another session is on the bench: queued callbacks must do nothing."""
-        return not given_up.is_set() and host.store.bench.session is bench.session
+        return not is_stopped.is_set() and host.store.bench.session is bench.session
 
-    def tell(layout: Layout, done: int, total: int) -> None:
-        host.call_later(land, layout, Groups(layout), done, total)
+    def report_layout(layout: Layout, done: int, total: int) -> None:
+        host.call_later(put_layout, layout, Groups(layout), done, total)
 
-    def land(layout: Layout, groups: Groups, done: int, total: int) -> None:
+    def put_layout(layout: Layout, groups: Groups, done: int, total: int) -> None:
         if is_current():
             host.store.counted(bench.epoch, layout, groups, done, total)
 
-    def reached(done: int, total: int) -> None:
-        host.call_later(put_reached, (done, total))
+    def report_progress(done: int, total: int) -> None:
+        host.call_later(put_progress, (done, total))
 
-    def put_reached(counting: tuple[int, int] | None) -> None:
+    def put_progress(counting: tuple[int, int] | None) -> None:
         if is_current() and host.store.view.counting != counting:
             host.store.put(replace(host.store.view, counting=counting))
 
     def work() -> None:
         known = to_count(bench) is None
-        counted = known or count_in_slices(bench, host.counter, first, tell, reached, given_up.is_set)
+        counted = known or count_in_slices(
+            bench, host.counter, first, report_layout, report_progress, is_stopped.is_set
+        )
         if counted and not bench.session.begins_at:
             from workbench.analysis.course import growth_messages
 
-            host.counter.count_all(growth_messages(bench.session), lambda done, of: None, given_up.is_set)
+            host.counter.count_all(growth_messages(bench.session), lambda done, of: None, is_stopped.is_set)
 
     try:
         await asyncio.to_thread(work)
     except asyncio.CancelledError:
-        given_up.set()
+        is_stopped.set()
         raise
-    host.call_later(put_reached, None)  # hide the progress, also if everything was counted elsewhere
+    host.call_later(put_progress, None)  # hide the progress, also if everything was counted elsewhere
     if not bench.session.begins_at:
-        host.call_later(_all_counted, host)  # after the last figures
+        host.call_later(_use_counts, host)  # after the last figures
 
 
-def _all_counted(host: Host) -> None:
+def _use_counts(host: Host) -> None:
     """Start everything that needs the counts of all epochs."""
     show_epochs(host)
-    host.spawn("bills", _bills, host)
-    if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
-        host.spawn("losses", _losses, host)
+    host.spawn("bills", _check_usage, host)
+    if all(one.lost is None for one in host.store.view.epochs) and len(host.store.bench.session.messages) <= MANY:
+        host.spawn("losses", _find_losses, host)
 
 
 def stop_counting(host: Host) -> None:
     host.cancel("count")
-    words = "counting stopped: figures marked ~ are estimates"
-    host.store.put(replace(host.store.view, counting=None, said=words))
+    note = "counting stopped: figures marked ~ are estimates"
+    host.store.put(replace(host.store.view, counting=None, note=note))
     show_epochs(host)
 
 
 def show_epochs(host: Host) -> None:
     """Compute the epochs and the verdict in a thread; does nothing while only the end of the session is read."""
     if not host.store.bench.session.begins_at:
-        host.spawn("epochs", _epochs, host)
+        host.spawn("epochs", _compute_epochs, host)
 
 
 def follow_epoch(host: Host, was: BenchView | None, now: BenchView) -> None:
@@ -105,9 +107,9 @@ def follow_epoch(host: Host, was: BenchView | None, now: BenchView) -> None:
         show_epochs(host)
 
 
-async def _epochs(host: Host) -> None:
+async def _compute_epochs(host: Host) -> None:
     """Put the epochs with the sizes known so far; with all counts also the verdict."""
-    bench, counted, bills = host.store.bench, host.store.view.counting is None, host.store.view.bills
+    bench, counted, usage_check = host.store.bench, host.store.view.counting is None, host.store.view.usage_check
 
     def work() -> tuple[tuple[int, ...], str]:
         sizes = sizes_at_end(bench.session, host.counter, bench.scale)
@@ -122,21 +124,21 @@ async def _epochs(host: Host) -> None:
         limit = limit_of(bench.context, bench.session, bench.epoch, points, rejected_requests(bench.session))
         return sizes, verdict(bench.context, limit, causes(bench.context))
 
-    sizes, said = await asyncio.to_thread(work)
+    sizes, why = await asyncio.to_thread(work)
     view = host.store.view
-    if view.bills is not bills:  # every epoch was counted meanwhile: the view's sizes are newer
-        sizes = tuple(one.tokens for one in view.stretches)
-    losses = {one.number: one.lost for one in view.stretches}
-    again = {one.number: one.again for one in view.stretches}
-    stretches = timeline(bench.session, sizes, losses, again)
-    host.store.put(replace(view, stretches=stretches, verdict=said))
+    if view.usage_check is not usage_check:  # every epoch was counted meanwhile: the view's sizes are newer
+        sizes = tuple(one.tokens for one in view.epochs)
+    losses = {one.number: one.lost for one in view.epochs}
+    again = {one.number: one.again for one in view.epochs}
+    epochs = timeline(bench.session, sizes, losses, again)
+    host.store.put(replace(view, epochs=epochs, verdict=why))
 
 
 MOST_EPOCHS = 12
 """Number of compactions, the newest ones, whose lost facts are searched."""
 
 
-async def _losses(host: Host) -> None:
+async def _find_losses(host: Host) -> None:
     """Find the rework after each recorded compaction and what each lost, the newest first."""
     session, counter = host.store.bench.session, host.counter
     ended = [epoch.number for epoch in session.epochs[:-1] if epoch.ended_by is not None]
@@ -149,37 +151,35 @@ async def _losses(host: Host) -> None:
         if session is not host.store.bench.session:
             return
         view = host.store.view
-        sizes = [one.tokens for one in view.stretches]
-        host.store.put(replace(view, stretches=timeline(session, sizes, known, again)))
+        sizes = [one.tokens for one in view.epochs]
+        host.store.put(replace(view, epochs=timeline(session, sizes, known, again)))
 
 
-async def _bills(host: Host) -> None:
+async def _check_usage(host: Host) -> None:
     """Check whether the context explains the billed tokens, which needs the counts of the other epochs."""
-    session, scale, given_up = host.store.bench.session, host.store.bench.scale, threading.Event()
+    session, scale, is_stopped = host.store.bench.session, host.store.bench.scale, threading.Event()
 
     def work() -> tuple[UsageCheck, tuple[int, ...]] | None:
         from workbench.analysis.course import course_messages
         from workbench.analysis.usage_check import check_usage
 
-        if not host.counter.count_all(course_messages(session), lambda done, of: None, given_up.is_set):
+        if not host.counter.count_all(course_messages(session), lambda done, of: None, is_stopped.is_set):
             return None
         return check_usage(session, host.counter), sizes_at_end(session, host.counter, scale)
 
     try:
         found = await asyncio.to_thread(work)
     except asyncio.CancelledError:
-        given_up.set()
+        is_stopped.set()
         raise
     if found is not None and session is host.store.bench.session:
-        bills, sizes = found
-        stretches = tuple(
-            replace(one, tokens=size) for one, size in zip(host.store.view.stretches, sizes, strict=False)
-        )
-        host.store.put(replace(host.store.view, bills=bills, stretches=stretches))
-        host.spawn("keep", _keep, host)
+        usage_check, sizes = found
+        epochs = tuple(replace(one, tokens=size) for one, size in zip(host.store.view.epochs, sizes, strict=False))
+        host.store.put(replace(host.store.view, usage_check=usage_check, epochs=epochs))
+        host.spawn("keep", _cache_counts, host)
 
 
-async def _keep(host: Host) -> None:
+async def _cache_counts(host: Host) -> None:
     """Save a large session as read, with its counts, for the next time it is opened."""
     session = host.store.bench.session
     await asyncio.to_thread(load_cache.store, session)
@@ -190,14 +190,14 @@ def count_in_slices(
     bench: Bench,
     counter: Counter,
     first: Span,
-    tell: Callable[[Layout, int, int], None],
-    reached: Callable[[int, int], None],
+    report_layout: Callable[[Layout, int, int], None],
+    report_progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
 ) -> bool:
     """Count the bench's messages, those of `first` before all others; False when cancelled.
 
-    `tell` gets a layout with the figures so far, the number of counted messages, and of all; it is always called at the
-    end. `reached` gets the two numbers alone, between these calls.
+    `report_layout` gets a layout with the figures so far, the number of counted messages, and of all; it is always
+    called at the end. `report_progress` gets the two numbers alone, between these calls.
     """
     messages = bench.messages
     total = len(messages)
@@ -211,11 +211,11 @@ def count_in_slices(
             return
         now = time.monotonic()
         if now >= layout_due:
-            tell(_layout(bench, counter), done, total)
+            report_layout(_layout(bench, counter), done, total)
             due = time.monotonic() + BETWEEN_S
             layout_due = due - BETWEEN_S + between
         elif now >= due:
-            reached(done, total)
+            report_progress(done, total)
             due = now + BETWEEN_S
 
     if not counter.count_all(messages[first.start : first.stop], lambda done, of: None, cancelled):
@@ -225,7 +225,7 @@ def count_in_slices(
         return False
     if not counter.count_all(to_weigh(bench.session, bench.epoch), lambda done, of: None, cancelled):
         return False
-    tell(_layout(bench, counter), total, total)
+    report_layout(_layout(bench, counter), total, total)
     return True
 
 

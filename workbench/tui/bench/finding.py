@@ -66,7 +66,7 @@ def _count(finding: SearchState, groups: Groups, cursor: Cursor) -> str:
 # --- the list ---------------------------------------------------------------------------------------------------------
 
 
-def look_again(host: Host, was: BenchView | None, now: BenchView) -> None:
+def search_again(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Search and filter again after another plan or context is drawn."""
     if was is None or not other_fates(was, now):
         return
@@ -143,7 +143,7 @@ def _from_here(host: Host) -> SearchState:
     return finding
 
 
-def typed(host: Host, text: str) -> None:
+def search_typed(host: Host, text: str) -> None:
     host.spawn("find", search, host, text, settle=TYPED_S, go=True)
 
 
@@ -179,27 +179,27 @@ def no_hit(view: BenchView) -> str:
     return "" if view.finding.listed else "No listed message matches the search."
 
 
-def find_next(host: Host, way: int) -> None:
+def find_next(host: Host, direction: int) -> None:
     view, cursor = host.store.view, host.cursor
-    if place := next_hit(view.finding, view.groups, cursor.index, cursor.on_header, way):
+    if place := next_hit(view.finding, view.groups, cursor.index, cursor.on_header, direction):
         host.go(place[0], header=place[1])
         show_words(host)
 
 
 def next_hit(
-    finding: SearchState, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
+    finding: SearchState, groups: Groups, index: int, header: bool, direction: int, *, here: bool = False
 ) -> tuple[int, bool] | None:
     """Index of the next hit in the list's order, wrapping round the end, and False: a hit is a message, never a header.
     None without hits. `here` allows the place itself."""
     if not finding.listed:
         return None
     place = rank(finding, groups, index, header)
-    after = bisect_right if way > 0 and not (header or here) else bisect_left
+    after = bisect_right if direction > 0 and not (header or here) else bisect_left
     at = after(finding.ranks, place)
-    return finding.listed[(at if way > 0 else at - 1) % len(finding.listed)], False
+    return finding.listed[(at if direction > 0 else at - 1) % len(finding.listed)], False
 
 
-def accepted(host: Host, job: Literal["search", "jump"], text: str) -> None:
+def accept_line(host: Host, job: Literal["search", "jump"], text: str) -> None:
     """Accept the text of the line."""
     if job == "jump" and text.strip() and not _jump(host, text):
         return
@@ -207,7 +207,7 @@ def accepted(host: Host, job: Literal["search", "jump"], text: str) -> None:
     show_words(host)
 
 
-def cancelled(host: Host, job: Literal["search", "jump"]) -> None:
+def cancel_line(host: Host, job: Literal["search", "jump"]) -> None:
     host.close_line()
     if job == "search":
         index, header = host.store.view.finding.origin
@@ -267,7 +267,7 @@ def _jump(host: Host, typed: str) -> bool:
 def go_to(host: Host, index: int) -> None:
     """Put the cursor on a message of this epoch."""
     if not host.go(index):
-        host.tell(f"Message {figure(index + 1)} is hidden by the filter; esc shows all.", bad=True)
+        host.show_toast(f"Message {figure(index + 1)} is hidden by the filter; esc shows all.", is_warning=True)
 
 
 # --- filter and order -------------------------------------------------------------------------------------------------

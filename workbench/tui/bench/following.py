@@ -5,28 +5,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from textual.message import Message as Told
+from textual.message import Message as AppMessage
 
 from workbench.base.errors import BadInput
 from workbench.base.text import plural
-from workbench.bench import Bench
-from workbench.bench.saved_work import SavedWork, work_of
+from workbench.bench import Bench, open_bench, with_limit
+from workbench.bench.saved_work import SavedWork, restore_work, work_of
+from workbench.compaction.opening import context_at
 from workbench.finding.following import file_mark, read_finished
 from workbench.formats.files import load
 from workbench.session import Message, Session
 from workbench.tokens import Counter
+from workbench.tokens.window import still
+from workbench.tui.background import in_steps
 from workbench.tui.bench.counting import count, show_epochs
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.remembering import write_now
+from workbench.tui.bench.saving import save_now
 from workbench.tui.bench.store import Following, moved
-from workbench.tui.history import UndoHistory
 from workbench.tui.plain import figure
-from workbench.tui.reload import Grown, grown
-from workbench.tui.screens.loading import in_steps
+from workbench.tui.rows import Groups, continues
+from workbench.tui.undo import UndoHistory
 
 LOOK_S = 1.0
 """Interval in which the file's date is read."""
@@ -40,7 +42,7 @@ TRIES = 3
 
 
 @dataclass
-class ReadAgain(Told):
+class ReadAgain(AppMessage):
     """For the application: open the file again and carry the work over to it."""
 
     path: Path
@@ -50,7 +52,7 @@ class ReadAgain(Told):
 
 
 @dataclass
-class AllRead(Told):
+class AllRead(AppMessage):
     """For the application: a file whose end was on the bench is now read completely."""
 
     session: Session
@@ -60,18 +62,18 @@ def _put(host: Host, following: Following) -> None:
     host.store.put(replace(host.store.view, following=following))
 
 
-def look(host: Host, now: float | None = None) -> None:
+def check_file(host: Host, now: float | None = None) -> None:
     """Report a change of the file once; read it if it is followed, unless it is being read or was read too recently.
     `now` is the monotonic clock."""
     view = host.store.view
     path, following = view.bench.session.path, view.following
     if path is None:
         return
-    if view.whole is not None and not _held(host) and not host.busy("rest"):
-        host.spawn("rest", land, host)
+    if view.whole is not None and not _must_stay(host) and not host.busy("rest"):
+        host.spawn("rest", put_whole_session, host)
     if following.is_on:
         now = time.monotonic() if now is None else now
-        if host.busy("follow") or _held(host) or now < following.not_before:
+        if host.busy("follow") or _must_stay(host) or now < following.not_before:
             return
     elif following.mark is None or not host.app.app_focus:
         return
@@ -80,14 +82,14 @@ def look(host: Host, now: float | None = None) -> None:
         following = replace(following, is_missing=mark is None)
         _put(host, following)
         if following.is_missing:
-            host.tell(_missing_words(host, path), bad=True)
+            host.show_toast(_missing_words(host, path), is_warning=True)
     if mark is None or mark == following.mark:
         return
     _put(host, replace(following, mark=mark))
     if following.is_on:
         host.spawn("follow", read_more, host, path)
     else:
-        host.tell(f"{path.name} has changed on disk; Read again (ctrl+p) reads it and keeps your work.")
+        host.show_toast(f"{path.name} has changed on disk; Read again (ctrl+p) reads it and keeps your work.")
 
 
 def _missing_words(host: Host, path: Path) -> str:
@@ -108,20 +110,20 @@ def toggle_follow(host: Host) -> None:
     if view.following.is_on:
         host.cancel("follow")
         _put(host, replace(view.following, is_on=False))
-        host.tell("No longer followed.")
+        host.show_toast("No longer followed.")
     elif path is None:
-        host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
+        host.show_toast("This session was not read from a file, so there is nothing to follow.", is_warning=True)
     elif file_mark(path) is None:
         _put(host, replace(view.following, is_missing=True))
-        host.tell(_missing_words(host, path), bad=True)
+        host.show_toast(_missing_words(host, path), is_warning=True)
     else:
         _put(host, Following())  # a change that was reported before is read now
         follow(host)
-        look(host)
-        host.tell(f"Following {path.name}: new messages appear as they are written.")
+        check_file(host)
+        host.show_toast(f"Following {path.name}: new messages appear as they are written.")
 
 
-def _held(host: Host) -> bool:
+def _must_stay(host: Host) -> bool:
     """True if the session must not be replaced: during a run, with a result, or while another screen is open."""
     view = host.store.view
     return bool(view.running) or view.bench.result is not None or not host.is_active
@@ -131,9 +133,9 @@ async def read_more(host: Host, path: Path) -> None:
     """Read, lay out and plan in a thread what was added to the file."""
     began, before = time.monotonic(), host.store.bench
 
-    def read() -> Grown | None:
+    def read() -> GrownBench | None:
         session = read_finished(path, before.session.facts.part)
-        return grown(before, session, host.counter)
+        return grow_bench(before, session, host.counter)
 
     def later() -> float:
         return time.monotonic() + SHARE * (time.monotonic() - began)
@@ -147,13 +149,13 @@ async def read_more(host: Host, path: Path) -> None:
         mark = None if failed < TRIES else following.mark
         _put(host, replace(following, failed=failed, mark=mark, not_before=later()))
         if failed == TRIES:
-            host.tell(str(refused), bad=True)
+            host.show_toast(str(refused), is_warning=True)
         return
     _put(host, replace(host.store.view.following, failed=0, not_before=later()))
     if found is None:
         return
-    if not _held(host) and fits(found, before, host.store.bench):
-        put_on(host, found)
+    if not _must_stay(host) and fits(found, before, host.store.bench):
+        put_grown(host, found)
     else:  # the bench changed meanwhile: read the file again for the present one
         _put(host, replace(host.store.view.following, mark=None))
 
@@ -163,41 +165,41 @@ async def read_rest(host: Host) -> None:
     stay."""
     path = host.store.bench.session.path
     assert path is not None
-    tell = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))
+    report = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))
 
     def put_reading(share: float) -> None:
         if host.store.bench.session.begins_at:  # the session may be on the bench before the last progress is reported
             host.store.put(replace(host.store.view, reading=share))
 
     try:
-        session = await asyncio.to_thread(load, path, tell)
+        session = await asyncio.to_thread(load, path, report)
     except BadInput as refused:
         host.store.put(replace(host.store.view, reading=None))
-        host.tell(f"{refused} Read again (ctrl+p) tries again.", bad=True)
+        host.show_toast(f"{refused} Read again (ctrl+p) tries again.", is_warning=True)
         return
     host.store.put(replace(host.store.view, whole=session))
-    await land(host)
+    await put_whole_session(host)
 
 
-async def land(host: Host) -> None:
+async def put_whole_session(host: Host) -> None:
     """Replace the session's end on the bench by the complete session, once it may be replaced."""
     before, session = host.store.bench, host.store.view.whole
     if session is None:
         return
 
-    def grow() -> Grown | None:
-        _count_as(before.messages, session, host.counter)
-        return grown(before, session, host.counter)
+    def grow() -> GrownBench | None:
+        _copy_counts(before.messages, session, host.counter)
+        return grow_bench(before, session, host.counter)
 
     found = await asyncio.to_thread(grow)
-    if found is not None and not _held(host) and fits(found, before, host.store.bench):
-        put_on(host, found)
+    if found is not None and not _must_stay(host) and fits(found, before, host.store.bench):
+        put_grown(host, found)
         host.store.put(replace(host.store.view, whole=None))
         host.counter.forget(before.session.messages)
         host.app.post_message(AllRead(session))
 
 
-def _count_as(messages: Sequence[Message], session: Session, counter: Counter) -> None:
+def _copy_counts(messages: Sequence[Message], session: Session, counter: Counter) -> None:
     """Take over the counts of `messages` for the same messages of `session`."""
     ours = {message.id: message for message in messages}
     for one in session.messages:
@@ -206,19 +208,19 @@ def _count_as(messages: Sequence[Message], session: Session, counter: Counter) -
             counter.know(one, weight)
 
 
-def fits(found: Grown, before: Bench, present: Bench) -> bool:
+def fits(found: GrownBench, before: Bench, present: Bench) -> bool:
     """True if a reading for bench `before` can be put on the `present` one."""
     same_epoch = present.session is before.session and present.epoch == before.epoch
     return same_epoch and (found.change is not None or before is present)
 
 
-def put_on(host: Host, found: Grown) -> None:
+def put_grown(host: Host, found: GrownBench) -> None:
     store = host.store
     before = store.bench
     compacted = len(found.bench.session.epochs) > len(before.session.epochs)
     history = UndoHistory(found.bench) if found.change is None else store.view.history.change_all(found.change)
-    said = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
-    view = replace(store.view, groups=found.groups, said=said if found.new or not before.session.begins_at else "")
+    note = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
+    view = replace(store.view, groups=found.groups, note=note if found.new or not before.session.begins_at else "")
     if view.saved == work_of(before):
         view = replace(view, saved=work_of(history.present))
     store.put(moved(view, history))
@@ -226,14 +228,89 @@ def put_on(host: Host, found: Grown) -> None:
     show_epochs(host)
     if found.change is None:
         what = "The agent has compacted the session" if compacted else "The file no longer begins as it did"
-        note = f"; {found.note}" if found.note else ""
-        host.tell(f"{what}: its present content is shown{note}.")
+        loss = f"; {found.note}" if found.note else ""
+        host.show_toast(f"{what}: its present content is shown{loss}.")
 
 
 def reread(host: Host) -> None:
     bench = host.store.bench
     if bench.session.path is None:
-        host.tell("This session was not read from a file.", bad=True)
+        host.show_toast("This session was not read from a file.", is_warning=True)
         return
-    write_now(host)
+    save_now(host)
     host.app.post_message(ReadAgain(bench.session.path, bench.user_window, work_of(bench), bench.session.facts.part))
+
+
+# --- the bench after its file was read again --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GrownBench:
+    """A bench after its file was read again.
+
+    `change` converts each step of the history to the grown session. It is None if the session did not just grow;
+    `bench` then starts fresh with the work that still applies. `new` counts the new messages of the epoch on screen.
+    """
+
+    bench: Bench
+    groups: Groups
+    change: Callable[[Bench], Bench] | None
+    new: int
+    note: str = ""
+
+
+def grow_bench(bench: Bench, session: Session, counter: Counter) -> GrownBench | None:
+    """Bench with a newer reading of its session; None if that has the same messages and epochs.
+
+    Lays out and plans: call it in a thread. Raises BadInput if the file was cut off, because the user's work on the
+    missing messages would be lost.
+    """
+    if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
+        return None
+    if _is_cut_off(bench.session, session):
+        name = session.path.name if session.path else "The session"
+        now, before = figure(len(session.messages)), figure(len(bench.session.messages))
+        raise BadInput(
+            f"{name} has shrunk to {now} of {before} messages; the bench keeps all. "
+            "Read again (ctrl+p) shows the file as it is."
+        )
+    earlier = len(session.epochs) - len(bench.session.epochs)
+    epoch = bench.epoch + earlier
+    if epoch < 1 or (earlier and not bench.session.begins_at):
+        return _reopen(bench, session, counter)
+    opened = context_at(session, epoch, counter, scale=bench.scale)
+    layout = opened.layout
+    if not continues(bench.layout, layout):
+        return _reopen(bench, session, counter)
+
+    def change(old: Bench) -> Bench:
+        if old.epoch != bench.epoch:
+            return replace(old, session=session)
+        return replace(
+            old,
+            session=session,
+            epoch=epoch,
+            original=opened.with_(limit=still(old.original.limit, opened.limit)),
+            result=None,
+        )
+
+    present = change(bench)
+    present.context.outcome_size(present.plan.outcome)
+    return GrownBench(present, Groups(layout), change, len(layout.messages) - len(bench.layout.messages))
+
+
+def _is_cut_off(old: Session, new: Session) -> bool:
+    """True if `new` is `old` with its end cut off."""
+    fewer = len(new.messages) < len(old.messages) and new.records.size < old.records.size
+    return fewer and not old.begins_at and all(a.id == b.id for a, b in zip(new.messages, old.messages, strict=False))
+
+
+def _reopen(bench: Bench, session: Session, counter: Counter) -> GrownBench:
+    opened = open_bench(session, counter)
+    opened = with_limit(opened, still(bench.original.limit, opened.original.limit))
+    carried = restore_work(work_of(bench), opened, counter)
+    present = carried.bench
+    present.context.outcome_size(present.plan.outcome)
+    known = {message.id for message in bench.layout.messages}
+    new = sum(message.id not in known for message in present.layout.messages)
+    return GrownBench(present, Groups(present.layout), None, new, carried.note)

@@ -61,7 +61,7 @@ class Host(Protocol):
     def go(self, index: int, *, header: bool = False) -> bool:
         """Put the cursor on a message, or on its round's header; True if the message is listed."""
 
-    def tell(self, sentence: str, *, bad: bool = False) -> None:
+    def show_toast(self, sentence: str, *, is_warning: bool = False) -> None:
         """Show a toast; `bad`: the reason why something is not done."""
 
     def ask(self, screen: Screen[T | None], then: Callable[[T], object] = ...) -> Awaitable[object]:
@@ -105,13 +105,13 @@ class Action(Struct, frozen=True):
     why_not: Callable[[BenchView], str] = lambda view: ""
 
 
-def take(host: Host, make: Callable[[Bench], Bench], key: str = "", said: str = "") -> None:
+def take_step(host: Host, make: Callable[[Bench], Bench], key: str = "", note: str = "") -> None:
     """Take a step of the bench; a refused one is explained and changes nothing."""
     try:
         bench = make(host.store.bench)
     except BadInput as refused:
-        host.tell(str(refused), bad=True)
+        host.show_toast(str(refused), is_warning=True)
         return
     if bench is not host.store.bench:
         host.cancel("run")
-        host.store.step(bench, key, said)
+        host.store.step(bench, key, note)

@@ -14,13 +14,13 @@ from workbench.compaction.layers import layers_after
 from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.formats.format import Progress
 from workbench.session import Message
+from workbench.tui.background import WorkCancelled, in_steps
 from workbench.tui.bench.counting import count
-from workbench.tui.bench.host import Host, take
+from workbench.tui.bench.host import Host, take_step
 from workbench.tui.bench.store import BenchView, PendingChange, drawable, moved, to_count, with_present_drawn
 from workbench.tui.fields import changes_model_text
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
-from workbench.tui.screens.loading import Abandoned, in_steps
 
 REST_S = 0.15
 """Time without a change before the plan is run offline and checked."""
@@ -30,7 +30,7 @@ MOST_AT_ONCE = 8_000_000
 takes seconds, so its preview stays an estimate."""
 
 
-def planned(bench: Bench) -> None:
+def plan_and_measure(bench: Bench) -> None:
     """Plan a bench and measure what is drawn of it, so that both are cached. Takes up to seconds for a long session."""
     _ = bench.plan
     _measure(bench)
@@ -53,7 +53,7 @@ async def make_plan(host: Host) -> None:
     keys in a row, only the last is."""
     store = host.store
     while store.view.shown is not (bench := store.bench):
-        await asyncio.to_thread(planned, bench)
+        await asyncio.to_thread(plan_and_measure, bench)
         view = store.view
         if not view.is_planned and view.bench.layout.shape is bench.layout.shape:
             view = replace(
@@ -71,27 +71,27 @@ def move_split(host: Host, by: int) -> None:
     ready = store.view.is_planned and drawable(store.bench)
     store.put(replace(store.view, pending_split=0 if ready else by))
     if ready:
-        take(host, partial(steps.move_split, by=by), key="split")
+        take_step(host, partial(steps.move_split, by=by), key="split")
 
 
 # --- changes that are planned before they are made --------------------------------------------------------------------
 
 
-def want(
+def plan_step(
     host: Host,
     make: Callable[[Bench], Bench],
     key: str = "",
-    said: str | Callable[[Bench, Bench], str] = "",
+    note: str | Callable[[Bench, Bench], str] = "",
 ) -> None:
     """Take a step whose plan may need more than a frame: plan it in a thread, then draw it.
 
     If the bench changes meanwhile, the step is made again from the changed bench. The step replaces a pending one with
-    the same `key`, unless that is "". `said` describes it, or returns its description from the bench before and after.
+    the same `key`, unless that is "". `note` describes it, or returns its description from the bench before and after.
     """
-    tell = said if callable(said) else lambda before, after: str(said)
+    describe = note if callable(note) else lambda before, after: str(note)
     view = host.store.view
     others = (change for change in view.pending if not key or change.key != key)
-    host.store.put(replace(view, pending=(*others, PendingChange(make, key, tell))))
+    host.store.put(replace(view, pending=(*others, PendingChange(make, key, describe))))
     if not host.busy("change"):
         host.spawn("change", make_changes, host)
 
@@ -102,27 +102,27 @@ async def make_changes(host: Host) -> None:
     while store.view.pending:
         change, before = store.view.pending[0], store.bench
         try:
-            after, said = await asyncio.to_thread(_made, change, before)
+            after, note = await asyncio.to_thread(_plan_change, change, before)
         except BadInput as refused:
-            host.tell(str(refused), bad=True)
-            after, said = before, ""
+            host.show_toast(str(refused), is_warning=True)
+            after, note = before, ""
         except Exception:
-            _let_go(host, change)
+            _discard_change(host, change)
             raise
         if before is store.bench and change in store.view.pending:
-            _let_go(host, change)
+            _discard_change(host, change)
             if after is not before:
                 host.cancel("run")
-                store.step(after, change.key, said)
+                store.step(after, change.key, note)
 
 
-def _made(change: PendingChange, before: Bench) -> tuple[Bench, str]:
+def _plan_change(change: PendingChange, before: Bench) -> tuple[Bench, str]:
     after = change.make(before)
-    planned(after)
-    return after, change.said(before, after)
+    plan_and_measure(after)
+    return after, change.describe(before, after)
 
 
-def _let_go(host: Host, change: PendingChange) -> None:
+def _discard_change(host: Host, change: PendingChange) -> None:
     view = host.store.view
     host.store.put(replace(view, pending=tuple(one for one in view.pending if one is not change)))
 
@@ -157,7 +157,7 @@ async def to_epoch(host: Host, number: int) -> None:
 
     bench, groups = await asyncio.to_thread(other)
     host.cancel("run")
-    view = replace(store.view, groups=groups, counting=to_count(bench), said="")
+    view = replace(store.view, groups=groups, counting=to_count(bench), note="")
     store.put(moved(view, view.history.then(bench)))
     count(host)
 
@@ -165,29 +165,29 @@ async def to_epoch(host: Host, number: int) -> None:
 # --- offline preview, checks and remark -------------------------------------------------------------------------------
 
 
-def try_out(host: Host, was: BenchView | None, now: BenchView) -> None:
+def start_preview(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Run a newly shown bench offline in a thread, after counting, planning, and reading the rest of the session."""
     other = was is None or was.bench is not now.bench or was.shown is not now.shown or was.counting is not now.counting
     if other and now.counting is None and now.shown is now.bench and not now.bench.session.begins_at:
-        host.spawn("try", run_beside, host)
+        host.spawn("try", run_preview, host)
 
 
-async def run_beside(host: Host) -> None:
+async def run_preview(host: Host) -> None:
     """Run the shown bench offline once it has not changed for `REST_S`: the preview then shows that result. A large one
     stays an estimate. Checks and assessments wait for the `tried` that this sets."""
     await asyncio.sleep(REST_S)
     bench = host.store.view.shown
     if bench.result is None and is_small(bench):
-        await asyncio.to_thread(_tried, bench)
+        await asyncio.to_thread(_compute_preview, bench)
     if bench is host.store.view.shown:
-        host.store.put(replace(host.store.view, tried=bench))
+        host.store.put(replace(host.store.view, previewed=bench))
 
 
 def is_small(bench: Bench) -> bool:
     return bench.layout.shape.chars[-1] <= MOST_AT_ONCE
 
 
-def _tried(bench: Bench) -> None:
+def _compute_preview(bench: Bench) -> None:
     try:
         _ = bench.offline
     except BadInput:  # nothing to compact here; the status says so
@@ -195,14 +195,14 @@ def _tried(bench: Bench) -> None:
     _measure(bench)
 
 
-def is_tried(was: BenchView | None, now: BenchView) -> bool:
+def is_newly_previewed(was: BenchView | None, now: BenchView) -> bool:
     """True if the outcome on screen was just tried and can be assessed."""
-    return now.tried is now.shown and (was is None or was.tried is not now.tried)
+    return now.previewed is now.shown and (was is None or was.previewed is not now.previewed)
 
 
-def judge(host: Host, was: BenchView | None, now: BenchView) -> None:
+def start_checks(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Check the outcome on screen, and find its strategy's remark, once it is tried."""
-    if is_tried(was, now):
+    if is_newly_previewed(was, now):
         host.spawn("checks", run_checks, host)
         if now.shown.strategy.view.remark is not None:
             host.spawn("remark", find_remark, host)
@@ -229,16 +229,16 @@ async def find_remark(host: Host) -> None:
 # --- the offline run --------------------------------------------------------------------------------------------------
 
 
-UNREAD = "Offline runs ignore the prompt. R uses a model."
+PROMPT_IGNORED = "Offline runs ignore the prompt. R uses a model."
 """Status after an offline run with a prompt that is not the preset's."""
 
 
-END_ALONE = "This needs the whole session; only its end is loaded yet."
+END_ONLY = "This needs the whole session; only its end is loaded yet."
 
 
 def cannot_run(view: BenchView) -> str:
     if view.bench.session.begins_at:  # a result would keep the rest of the session off the bench
-        return END_ALONE
+        return END_ONLY
     if not view.bench.messages:
         return "This epoch holds no messages: there is nothing to compact."
     return "A run is under way: escape cancels it." if view.running else ""
@@ -251,15 +251,15 @@ def run(host: Host) -> None:
 async def run_offline(host: Host) -> None:
     """Run the compaction with the offline summarizer; the bench stays usable and unchanged until it is done."""
     from workbench.summarizers.driver import RequestsStarted, RunEvent, StepFinished
-    from workbench.summarizers.driver import run as driven
+    from workbench.summarizers.driver import run as run_driver
     from workbench.summarizers.summarizer import in_thread
 
     store, stage, is_waiting = host.store, "running", True
 
-    def tell(words: str) -> None:
+    def put_stage(words: str) -> None:
         store.put(replace(store.view, running=words))
 
-    def told(event: RunEvent) -> None:
+    def on_event(event: RunEvent) -> None:
         nonlocal stage
         match event:
             case StepFinished(step):
@@ -268,29 +268,29 @@ async def run_offline(host: Host) -> None:
                 stage = f"running: summary {first + 1}–{first + len(requests)}, extractive"
             case _:
                 return
-        tell(stage)
+        put_stage(stage)
 
     def put_share(share: float) -> None:
         if is_waiting:
-            tell(f"{stage} · {percent(share)}")
+            put_stage(f"{stage} · {percent(share)}")
 
     def read(done: int, total: int) -> None:
-        """Report progress from the summary's thread; after a cancellation raise Abandoned, which ends the thread."""
+        """Report progress from the summary's thread; end the thread after a cancellation by WorkCancelled."""
         if not is_waiting:
-            raise Abandoned
+            raise WorkCancelled
         host.call_later(put_share, READ * done / total)
 
-    tell(stage)
+    put_stage(stage)
     try:
-        done = await driven(store.bench.compacting(), in_thread(partial(_summarized, read)), on_event=told)
+        done = await run_driver(store.bench.compacting(), in_thread(partial(_summarized, read)), on_event=on_event)
     except asyncio.CancelledError:
-        store.put(replace(store.view, said="cancelled; nothing was changed"))
+        store.put(replace(store.view, note="cancelled; nothing was changed"))
         raise
     finally:
         is_waiting = False
-        tell("")
-    unread = changes_model_text(store.bench.policy, store.view.preset.policy)
-    store.step(steps.with_result(store.bench, done), said=UNREAD if unread else "")
+        put_stage("")
+    is_prompt_ignored = changes_model_text(store.bench.policy, store.view.preset.policy)
+    store.step(steps.with_result(store.bench, done), note=PROMPT_IGNORED if is_prompt_ignored else "")
     show_outcome(host)
 
 
@@ -302,10 +302,10 @@ def _summarized(read: Progress, request: SummaryRequest) -> Answer:
     """Extractive summary of a request. `read` gets the number of messages read, and may raise to end the work."""
     from workbench.summarizers.extractive import extractive
 
-    numbers, tell = count_from(1), in_steps(read)
+    numbers, report = count_from(1), in_steps(read)
 
     def masked(message: Message) -> Message:
-        tell(next(numbers), len(request.messages))
+        report(next(numbers), len(request.messages))
         return request.masking(message)
 
     return extractive(replace(request, masking=masked))

@@ -14,8 +14,8 @@ from workbench.compaction.preset import Preset, default_preset, preset_toml, sav
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
-from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import want
+from workbench.tui.bench.host import Host, take_step
+from workbench.tui.bench.planning import plan_step
 from workbench.tui.bench.store import BenchView, measured_by
 from workbench.tui.fields import changed_fields, fields_of
 from workbench.tui.plain import figure, several
@@ -23,7 +23,7 @@ from workbench.tui.plain import figure, several
 
 def change_policy(host: Host, policy: Policy, key: str) -> None:
     """Change a setting; `key` names it."""
-    want(host, partial(_with_policy, policy=policy), f"policy.{key}")
+    plan_step(host, partial(_with_policy, policy=policy), f"policy.{key}")
 
 
 async def choose_preset(host: Host) -> None:
@@ -34,7 +34,7 @@ async def choose_preset(host: Host) -> None:
 
 def choose(host: Host, preset: Preset) -> None:
     """Select a preset: its strategy and its numbers."""
-    want(host, partial(steps.choose_preset, preset=preset), said=f"preset {preset.id}")
+    plan_step(host, partial(steps.choose_preset, preset=preset), note=f"preset {preset.id}")
 
 
 def as_preset(view: BenchView) -> str:
@@ -46,8 +46,8 @@ def reset(host: Host) -> None:
     view = host.store.view
     preset = view.preset
     count = len(changed_fields(view.bench.policy, preset.policy))
-    said = f"{several(count, 'field')} as in {preset.id} again"
-    want(host, partial(_with_policy, policy=preset.policy), said=said)
+    note = f"{several(count, 'field')} as in {preset.id} again"
+    plan_step(host, partial(_with_policy, policy=preset.policy), note=note)
 
 
 def paste_params(host: Host) -> None:
@@ -59,8 +59,8 @@ def paste_params(host: Host) -> None:
     def pasted(answer: LineAnswer[tuple[Strategy[Any], Policy]]) -> None:
         taking, policy = answer.value
         preset = replace(default_preset(taking.id), policy=policy, sources={})
-        said = f"pasted {taking.parameters.name}" if taking.parameters else ""
-        want(host, partial(steps.choose_preset, preset=preset), said=said)
+        note = f"pasted {taking.parameters.name}" if taking.parameters else ""
+        plan_step(host, partial(steps.choose_preset, preset=preset), note=note)
 
     host.ask(ask_params([one for one in (here, *others) if one.parameters]), pasted)
 
@@ -69,7 +69,7 @@ async def set_window(host: Host) -> None:
     from workbench.tui.screens.ask import LineAnswer, ask_window
 
     def set_it(answer: LineAnswer[int | None]) -> None:
-        want(host, partial(steps.with_window, tokens=answer.value), said=f"window: {answer.note}")
+        plan_step(host, partial(steps.with_window, tokens=answer.value), note=f"window: {answer.note}")
 
     await host.ask(ask_window(host.store.bench), set_it)
 
@@ -94,14 +94,14 @@ def edit_text(host: Host, run_with: Callable[[Host], object]) -> None:
 
 def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) -> None:
     """Show all prompts and edit `field`; `run_with` asks for a summarizer if the edited text is to be run at once."""
-    from workbench.tui.screens.prompt_text import Edited
+    from workbench.tui.screens.prompt_editors import Edited
     from workbench.tui.screens.prompts import PromptsScreen
 
     def edited(one: Edited) -> None:
         if not one.runs:
-            want(host, partial(_with_policy, policy=one.policy), said=one.said)
+            plan_step(host, partial(_with_policy, policy=one.policy), note=one.note)
         else:
-            take(host, partial(_with_policy, policy=one.policy), said=one.said)
+            take_step(host, partial(_with_policy, policy=one.policy), note=one.note)
             run_with(host)
 
     host.ask(PromptsScreen(host.store.bench, field), edited)
@@ -127,11 +127,11 @@ def save(host: Host) -> None:
         try:
             path = save_preset(saved_as(store.view, name))
         except BadInput as refused:
-            host.tell(str(refused), bad=True)
+            host.show_toast(str(refused), is_warning=True)
             return
         # Compare with the saved preset: it may have replaced the file of the preset chosen before.
         store.put(replace(store.view, preset=measured_by(replace(store.bench, preset=name))))
-        want(host, lambda bench: replace(bench, preset=name), said=f"saved as {path}")
+        plan_step(host, lambda bench: replace(bench, preset=name), note=f"saved as {path}")
 
     host.ask(ask_preset_name(host.store.view.preset.id), named)
 
@@ -141,7 +141,7 @@ def copy_toml(host: Host) -> None:
     try:
         text = preset_toml(saved_as(view, view.preset.id))
     except BadInput as refused:
-        host.tell(str(refused), bad=True)
+        host.show_toast(str(refused), is_warning=True)
         return
     _copy(host, text, "the settings as TOML")
 
@@ -159,4 +159,4 @@ def copy_params(host: Host) -> None:
 
 def _copy(host: Host, text: str, what: str) -> None:
     host.app.copy_to_clipboard(text)
-    host.tell(f"Copied {what}: {figure(len(text))} characters.")
+    host.show_toast(f"Copied {what}: {figure(len(text))} characters.")

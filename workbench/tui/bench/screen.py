@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,6 @@ from typing import ClassVar, Literal, ParamSpec, TypeVar
 from textual import events, on
 from textual.actions import parse
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
@@ -26,61 +25,56 @@ from workbench.compaction.settings import Setting
 from workbench.finding.following import Mark
 from workbench.session import Span
 from workbench.tokens import Counter
+from workbench.tui.background import failure_of
 from workbench.tui.bench import (
     counting,
-    dragging,
+    edits,
     finding,
     following,
+    middle_text,
+    other_screens,
     panes,
-    places,
     planning,
     policy,
-    reading,
-    shaping,
-    visiting,
-    watching,
+    watched_rules,
 )
 from workbench.tui.bench.actions import (
     ACTIONS,
-    FOOTER,
-    GROUPS,
+    BINDINGS,
+    KEY_GROUPS,
     NEEDS_NO_PLAN,
     PANES,
+    SYNONYMS,
     TYPED,
     do,
     key_id,
     not_recorded,
     rows_of,
 )
-from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
-from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
+from workbench.tui.bench.saving import WRITE_S, save_in_thread, save_now
 from workbench.tui.bench.store import BenchView, Store, first_view
-from workbench.tui.failures import failure_of
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.parts import Folds
 from workbench.tui.middle.tabs import TABS
-from workbench.tui.middle.view import Folds
 from workbench.tui.palette import PaletteCommand
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.cut_tabs import CutTabs
+from workbench.tui.widgets.cut_text import TwoEnds
 from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.headline import HeadlineView
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_form import PolicyForm, PresetLine
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import ListHeading, RoundsList
 from workbench.tui.widgets.text_view import TextView
-from workbench.tui.widgets.two_ends import TwoEnds
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-SPLIT = Binding.Group("Split")
-"""Group of the keys that move the split: the footer shows them as one."""
 
 
 class BenchScreen(Screen[None]):
@@ -88,27 +82,12 @@ class BenchScreen(Screen[None]):
     the folder of saved work (None saves nothing). `follow`: the bench follows the file."""
 
     HELP = ABOUT_BENCH
-    HORIZONTAL_BREAKPOINTS = places.BREAKPOINTS
-    VERTICAL_BREAKPOINTS = places.LINES
+    HORIZONTAL_BREAKPOINTS = panes.BREAKPOINTS
+    VERTICAL_BREAKPOINTS = panes.LINES
     AUTO_FOCUS = "#rounds"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            one.key,
-            f"act('{one.id}')",
-            one.name,
-            show=one.id in FOOTER,
-            priority=one.id in TYPED,
-            tooltip=one.help,
-            id=key_id(one.id),
-            group=SPLIT if one.id.startswith("move_split") else None,
-        )
-        for one in sorted(ACTIONS.values(), key=lambda one: FOOTER.index(one.id) if one.id in FOOTER else len(FOOTER))
-        if one.key
-    ]
-    KEY_GROUPS: ClassVar[Mapping[str, Sequence[str]]] = {
-        name: [key_id(one.id) for one in group if one.key] for name, group in GROUPS.items()
-    }
-    ALSO: ClassVar[Mapping[str, str]] = {key_id(id): words for id, words in ALSO.items()}
+    BINDINGS = BINDINGS
+    KEY_GROUPS = KEY_GROUPS
+    SYNONYMS: ClassVar[Mapping[str, str]] = {key_id(id): words for id, words in SYNONYMS.items()}
 
     def __init__(
         self,
@@ -126,8 +105,8 @@ class BenchScreen(Screen[None]):
         self.counter = counter
         self.memory = memory
         self._note, self._follow = note, follow
-        self._due: Timer | None = None
-        self._possible: tuple[bool | None, ...] = ()
+        self._save_timer: Timer | None = None
+        self._key_states: tuple[bool | None, ...] = ()
 
     @property
     def view(self) -> BenchView:
@@ -162,28 +141,21 @@ class BenchScreen(Screen[None]):
         for name in PANES:
             self.query_one(f"#tab-{name}", Tab).tooltip = ACTIONS[f"pane.{name}"].help
         subscribe = self.store.subscribe
-        subscribe(partial(panes.draw_rounds, self.query_one(RoundsList)))
-        subscribe(partial(panes.draw_epochs, self.query_one(EpochsLine)))
-        subscribe(partial(panes.draw_budget, self.query_one(BudgetBar)))
-        subscribe(partial(panes.draw_triggers, self.query_one(PolicyForm)))
-        subscribe(partial(panes.draw_headline, self.query_one(HeadlineView)))
-        subscribe(partial(panes.draw_watched, self.query_one(WatchedLines)))
-        subscribe(partial(panes.draw_found, self.query_one(FindBar)))
-        subscribe(partial(panes.draw_title, self.query_one("#title", TwoEnds)))
-        subscribe(partial(panes.draw_status, self.query_one("#status", TwoEnds)))
-        subscribe(partial(finding.look_again, self))
+        for listener in panes.listeners(self):
+            subscribe(listener)
+        subscribe(partial(finding.search_again, self))
         subscribe(self._draw_middle)
-        subscribe(partial(planning.try_out, self))
-        subscribe(partial(planning.judge, self))
+        subscribe(partial(planning.start_preview, self))
+        subscribe(partial(planning.start_checks, self))
         subscribe(partial(counting.follow_epoch, self))
-        subscribe(partial(watching.judge_watched, self))
-        subscribe(partial(watching.find_receipt, self))
-        subscribe(self._grey)
-        subscribe(self._remember)
+        subscribe(partial(watched_rules.start_rule_states, self))
+        subscribe(partial(watched_rules.start_assessment, self))
+        subscribe(self._refresh_keys)
+        subscribe(self._schedule_save)
         if self._note:
-            self.tell(self._note)
+            self.show_toast(self._note)
         if self.bench.session.path is not None:
-            self.set_interval(following.LOOK_S, partial(following.look, self))
+            self.set_interval(following.LOOK_S, partial(following.check_file, self))
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
@@ -204,50 +176,50 @@ class BenchScreen(Screen[None]):
         if was is not None and now.finding.search_query is not was.finding.search_query:
             text = self.query_one(TextView)
             text.seek(now.finding.search_query)
-            reading.show_hit(text)
-        if panes.other(was, now, "history"):
+            middle_text.show_hit(text)
+        if panes.has_changed(was, now, "history"):
             self.query_one("#tab-theirs", Tab).display = not not_recorded(now)
-        if panes.other(was, now, "tab", "pane"):
-            places.mark_tab(self, now)
-        if panes.other(was, now, "shown", "tried", "tab", "verbosity", "folds") or (
-            now.tab == "checks" and panes.other(was, now, "checks")
+        if panes.has_changed(was, now, "tab", "pane"):
+            panes.mark_tab(self, now)
+        if panes.has_changed(was, now, "shown", "previewed", "tab", "verbosity", "folds") or (
+            now.tab == "checks" and panes.has_changed(was, now, "checks")
         ):
             self.fill_middle()
 
     def fill_middle(self) -> None:
-        self.spawn("middle", reading.fill, self, self.query_one(TextView))
+        self.spawn("middle", middle_text.fill, self, self.query_one(TextView))
 
     def _draw_policy(self, was: BenchView | None, now: BenchView) -> None:
         form = self.query_one(PolicyForm)
-        if form.policy is not now.bench.policy or panes.other(was, now, "preset") or form.rows != rows_of(now):
+        if form.policy is not now.bench.policy or panes.has_changed(was, now, "preset") or form.rows != rows_of(now):
             self.call_later(self._show_policy)
 
     def _show_policy(self) -> None:
         """Show the bench's policy in the form, unless the form is ahead: a typed change is still being planned."""
         form, view = self.query_one(PolicyForm), self.view
-        if not view.pending and not form.unheard:
+        if not view.pending and not form.changes_ahead:
             form.show(
                 view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}", rows_of(view)
             )
 
-    def _grey(self, was: BenchView | None, now: BenchView) -> None:
+    def _refresh_keys(self, was: BenchView | None, now: BenchView) -> None:
         """Refresh the footer if an action was turned on or off."""
         possible = tuple(self._can(id) for id in ACTIONS)
-        if possible != self._possible:
-            self._possible = possible
+        if possible != self._key_states:
+            self._key_states = possible
             self.refresh_bindings()
 
-    def _remember(self, was: BenchView | None, now: BenchView) -> None:
+    def _schedule_save(self, was: BenchView | None, now: BenchView) -> None:
         """Save the work `WRITE_S` after a change of the bench."""
-        if was is not None and was.bench is not now.bench and self._due is None and self.memory:
-            self._due = self.set_timer(WRITE_S, self._write_soon)
+        if was is not None and was.bench is not now.bench and self._save_timer is None and self.memory:
+            self._save_timer = self.set_timer(WRITE_S, self._start_saving)
 
-    def _write_soon(self) -> None:
-        self._due = None
-        self.spawn("remember", write_soon, self)
+    def _start_saving(self) -> None:
+        self._save_timer = None
+        self.spawn("remember", save_in_thread, self)
 
     def on_unmount(self) -> None:
-        write_now(self)
+        save_now(self)
 
     # --- actions ----------------------------------------------------------------------------------------------------
 
@@ -278,7 +250,7 @@ class BenchScreen(Screen[None]):
         hidden)."""
         view = self.view
         if id == "leave":
-            return bool(view.running or view.counting or view.finding.is_on or not places.in_list(self))
+            return bool(view.running or view.counting or view.finding.is_on or not panes.is_in_list(self))
         return None if ACTIONS[id].why_not(view) else True
 
     def on_key(self, event: events.Key) -> None:
@@ -289,7 +261,7 @@ class BenchScreen(Screen[None]):
         _, _, (id,) = parse(active.binding.action)
         event.stop()
         event.prevent_default()
-        self.tell(ACTIONS[str(id)].why_not(self.view), bad=True)
+        self.show_toast(ACTIONS[str(id)].why_not(self.view), is_warning=True)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -304,7 +276,9 @@ class BenchScreen(Screen[None]):
         for one in ACTIONS.values():
             if not one.key:
                 can = not one.why_not(self.view)
-                yield PaletteCommand(one.name, one.help, partial(do, self, one.id), also=ALSO.get(one.id, ""), can=can)
+                yield PaletteCommand(
+                    one.name, one.help, partial(do, self, one.id), also=SYNONYMS.get(one.id, ""), can=can
+                )
 
     # --- operations for actions (`Host`) ----------------------------------------------------------------------------
 
@@ -331,15 +305,15 @@ class BenchScreen(Screen[None]):
         rounds.go(index, header=header)
         return rounds.rows is None or rounds.rows.lists(index)
 
-    def tell(self, sentence: str, *, bad: bool = False) -> None:
-        self.notify(sentence, severity="warning" if bad else "information", markup=False)
+    def show_toast(self, sentence: str, *, is_warning: bool = False) -> None:
+        self.notify(sentence, severity="warning" if is_warning else "information", markup=False)
 
     def ask(self, screen: Screen[T | None], then: Callable[[T], object] = lambda _: None) -> Awaitable[object]:
-        def given(answer: T | None) -> None:
+        def use_answer(answer: T | None) -> None:
             if answer is not None:
                 then(answer)
 
-        return self.app.push_screen(screen, given)
+        return self.app.push_screen(screen, use_answer)
 
     def spawn(
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
@@ -364,15 +338,15 @@ class BenchScreen(Screen[None]):
         self._focus_place()
 
     def widen(self) -> None:
-        if self.maximized is None and places.place_of(self.view) != "middle":
+        if self.maximized is None and panes.place_of(self.view) != "middle":
             self.show_pane(self.view.tab)
-        places.widen(self)
+        panes.widen(self)
 
     def leave(self) -> None:
         view = self.view
         if view.running:
             self.cancel("run")
-        elif not places.in_list(self):
+        elif not panes.is_in_list(self):
             self.show_pane("rounds")
         elif view.finding.is_on:
             finding.clear(self)
@@ -384,24 +358,24 @@ class BenchScreen(Screen[None]):
     def show_pane(self, name: str) -> None:
         """Show a pane and focus it; on a narrow screen it replaces the pane shown before."""
         self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
-        places.show_place(self, self.view)
+        panes.show_place(self, self.view)
         self.call_after_refresh(self._focus_place)
 
     def _focus_place(self) -> None:
-        places.focus_place(self, self.view)
+        panes.focus_place(self, self.view)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the pane to which a click or tab moved the focus."""
         if self.focused is not event.widget:
             return  # It had the focus for a moment only, because the focused widget was hidden.
-        if pane := places.led_to(self, event.widget, self.view):
+        if pane := panes.pane_of_focus(self, event.widget, self.view):
             self.show_pane(pane)
 
     def on_resize(self) -> None:
         self.query_one(WatchedLines).make_room(self.size.height)
         self.query_one(HeadlineView).make_room(self.size.height)
-        places.show_place(self, self.view)
-        self.call_later(lambda: places.mark_tab(self, self.view))  # after the layout
+        panes.show_place(self, self.view)
+        self.call_later(lambda: panes.mark_tab(self, self.view))  # after the layout
 
     # --- messages of the panes --------------------------------------------------------------------------------------
 
@@ -409,76 +383,76 @@ class BenchScreen(Screen[None]):
     def _tab_chosen(self, event: Tabs.TabActivated) -> None:
         # Use the tab that is active now: a key may have changed it before this event arrived.
         name = event.tabs.active.removeprefix("tab-")
-        if name and name != places.tab_of(self, self.view):
+        if name and name != panes.tab_of(self, self.view):
             self.show_pane(name)
 
     @on(RoundsList.Highlighted)
-    def _moved(self) -> None:
+    def _cursor_moved(self) -> None:
         if self.view.tab == "message":
             self.fill_middle()
 
-    @on(RoundsList.Read)
-    def _read(self) -> None:
+    @on(RoundsList.MessageOpened)
+    def _message_opened(self) -> None:
         self.show_pane("message")
 
     @on(RoundsList.SplitDragged)
     def _split_dragged(self, event: RoundsList.SplitDragged) -> None:
-        shaping.split_before(self, event.index)
+        edits.split_before(self, event.index)
 
     @on(Pager.Rewrap)
     def _rewrap(self) -> None:
         self.fill_middle()
 
     @on(Pager.Turned)
-    def _turned(self, event: Pager.Turned) -> None:
-        self.store.put(replace(self.view, folds=self.view.folds.turn(event.fold)))
+    def _fold_toggled(self, event: Pager.Turned) -> None:
+        self.store.put(replace(self.view, folds=self.view.folds.toggle(event.fold)))
 
     @on(Pager.Every)
-    def _every(self, event: Pager.Every) -> None:
+    def _all_folds(self, event: Pager.Every) -> None:
         self.store.put(replace(self.view, folds=Folds(every=event.is_open)))
 
-    @on(PolicyForm.Changed)
-    def _policy_changed(self, event: PolicyForm.Changed) -> None:
-        self.query_one(PolicyForm).unheard -= 1
+    @on(PolicyForm.PolicyChanged)
+    def _policy_changed(self, event: PolicyForm.PolicyChanged) -> None:
+        self.query_one(PolicyForm).changes_ahead -= 1
         policy.change_policy(self, event.policy, event.key)
 
-    @on(PolicyForm.TextOpened)
-    def _text_opened(self, event: PolicyForm.TextOpened) -> None:
-        policy.edit(self, event.field, visiting.run_with)
+    @on(PolicySheet.TextOpened)
+    def _text_opened(self, event: PolicySheet.TextOpened) -> None:
+        policy.edit(self, event.field, other_screens.run_with)
 
-    @on(HeadlineView.Clicked)
+    @on(HeadlineView.HeadlineClicked)
     def _why_clicked(self) -> None:
         do(self, "why")
 
     @on(TwoEnds.RightClicked, "#title")
-    @on(Chosen.Opened)
+    @on(PresetLine.ListOpened)
     def _list_opened(self) -> None:
         do(self, "choose-preset")
 
-    @on(PolicySheet.Done)
-    def _row_chosen(self, event: PolicySheet.Done) -> None:
+    @on(PolicySheet.ActionChosen)
+    def _row_chosen(self, event: PolicySheet.ActionChosen) -> None:
         do(self, event.id)
 
     @on(FindBar.Typed)
     def _typed(self, event: FindBar.Typed) -> None:
         if event.job == "search":
-            finding.typed(self, event.text)
+            finding.search_typed(self, event.text)
 
     @on(FindBar.Accepted)
     def _accepted(self, event: FindBar.Accepted) -> None:
-        finding.accepted(self, event.job, event.text)
+        finding.accept_line(self, event.job, event.text)
 
     @on(FindBar.Cancelled)
     def _cancelled(self, event: FindBar.Cancelled) -> None:
-        finding.cancelled(self, event.job)
+        finding.cancel_line(self, event.job)
 
     @on(BudgetBar.Dragged)
     def _dragged(self, event: BudgetBar.Dragged) -> None:
-        dragging.dragged(self, event.grip, event.tokens)
+        edits.drag_mark(self, event.grip, event.tokens)
 
-    @on(WatchedLines.Clicked)
+    @on(WatchedLines.WatchedClicked)
     async def _watched_clicked(self) -> None:
-        await visiting.see_rules(self)
+        await other_screens.show_rules(self)
 
     @on(EpochsLine.Selected)
     def _epoch_chosen(self, event: EpochsLine.Selected) -> None:

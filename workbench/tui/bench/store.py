@@ -17,10 +17,10 @@ from workbench.finding.following import Mark
 from workbench.session import Session
 from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
-from workbench.tui.history import UndoHistory
-from workbench.tui.middle.view import Folds
+from workbench.tui.middle.parts import Folds
+from workbench.tui.plan_words import opening_words
 from workbench.tui.rows import Arrangement, Groups
-from workbench.tui.status_lines import opening_words
+from workbench.tui.undo import UndoHistory
 
 if TYPE_CHECKING:
     from workbench.analysis.search import Query
@@ -75,11 +75,11 @@ class Following:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingChange:
-    """Step that is still being planned. `said` returns its description from the bench before and after."""
+    """Step that is still being planned. `describe` returns its description from the bench before and after."""
 
     make: Callable[[Bench], Bench]
     key: str
-    said: Callable[[Bench, Bench], str]
+    describe: Callable[[Bench, Bench], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,17 +104,17 @@ class BenchView:
     preset: Preset
     tab: str = "message"
     pane: str = "rounds"
-    said: str = ""
+    note: str = ""
     running: str = ""
-    tried: Bench | None = None
+    previewed: Bench | None = None
     checks: tuple[Check, ...] | None = None
     counting: tuple[int, int] | None = None
     reading: float | None = 0.0
     whole: Session | None = None
     remark: str = ""
-    stretches: tuple[TimelineEpoch, ...] = ()
+    epochs: tuple[TimelineEpoch, ...] = ()
     verdict: str = ""
-    bills: UsageCheck | None = None
+    usage_check: UsageCheck | None = None
     verbosity: Verbosity = "default"
     folds: Folds = AS_USUAL
     finding: SearchState = SearchState()
@@ -140,9 +140,9 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> BenchV
         bench if bench.is_planned else replace(bench),
         groups,
         measured_by(bench),
-        said=opening_words(bench),
+        note=opening_words(bench),
         counting=to_count(bench),
-        stretches=() if bench.session.begins_at else timeline(bench.session),
+        epochs=() if bench.session.begins_at else timeline(bench.session),
         following=Following(mark=mark),
         saved=work_of(bench),
         is_planned=bench.is_planned,
@@ -177,7 +177,7 @@ def moved(view: BenchView, history: UndoHistory) -> BenchView:
         return view
     if (bench.preset, bench.strategy) != (before.preset, before.strategy):
         view = replace(view, preset=measured_by(bench))
-    return with_present_drawn(replace(view, checks=None, tried=None))
+    return with_present_drawn(replace(view, checks=None, previewed=None))
 
 
 def with_present_drawn(view: BenchView) -> BenchView:
@@ -193,7 +193,9 @@ def other_fates(was: BenchView | None, now: BenchView) -> bool:
     if was is None or was.shown is not now.shown:
         return True
     shown = now.shown
-    return was.tried is not now.tried and shown.has_offline_run and shown.outcome.fates != shown.plan.outcome.fates
+    return (
+        was.previewed is not now.previewed and shown.has_offline_run and shown.outcome.fates != shown.plan.outcome.fates
+    )
 
 
 Listener = Callable[[BenchView | None, BenchView], None]
@@ -206,8 +208,8 @@ class Store:
 
     def __init__(self, view: BenchView) -> None:
         self.view = view
-        self._told = view
-        self._telling = False
+        self._delivered = view
+        self._is_delivering = False
         self._listeners: list[Listener] = []
 
     @property
@@ -220,26 +222,26 @@ class Store:
 
     def put(self, view: BenchView) -> None:
         self.view = view
-        if self._telling:
+        if self._is_delivering:
             return
-        self._telling = True
+        self._is_delivering = True
         try:
-            while self._told is not self.view:
-                before, self._told = self._told, self.view
+            while self._delivered is not self.view:
+                before, self._delivered = self._delivered, self.view
                 for listener in self._listeners:
-                    listener(before, self._told)
+                    listener(before, self._delivered)
         finally:
-            self._telling = False
+            self._is_delivering = False
 
-    def step(self, bench: Bench, key: str = "", said: str = "") -> None:
+    def step(self, bench: Bench, key: str = "", note: str = "") -> None:
         """Take a step to `bench`; the next one with the same `key` joins it."""
         if bench is not self.bench:
-            self.put(moved(replace(self.view, said=said), self.view.history.then(bench, key)))
+            self.put(moved(replace(self.view, note=note), self.view.history.then(bench, key)))
 
-    def travel(self, history: UndoHistory, said: str = "") -> None:
+    def travel(self, history: UndoHistory, note: str = "") -> None:
         """Go to another step of the history."""
         if history is not self.view.history:
-            self.put(moved(replace(self.view, said=said), history))
+            self.put(moved(replace(self.view, note=note), history))
 
     def everywhere(self, change: Callable[[Bench], Bench]) -> None:
         """Apply `change` to every bench of the history; not a step of its own."""

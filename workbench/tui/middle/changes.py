@@ -10,7 +10,7 @@ from workbench.compaction.context import memories_in
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.session import Message, Span
 from workbench.tokens.visible import visible_parts
-from workbench.tui.middle.view import Parts, TabInput
+from workbench.tui.middle.parts import Parts, TabInput
 from workbench.tui.plain import figure
 from workbench.tui.rows import FATE_WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import TextPart

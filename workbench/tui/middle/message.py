@@ -14,7 +14,7 @@ from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import lines_of, rewritten, text_changes
-from workbench.tui.middle.view import Parts, TabInput
+from workbench.tui.middle.parts import Parts, TabInput
 from workbench.tui.plain import figure, several
 from workbench.tui.rows import FATE_WORDS, role_word
 from workbench.tui.widgets.text_view import TextPart

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from workbench.tui.keys import shared
 from workbench.tui.middle import code
 from workbench.tui.middle.code import Coloured, Run
-from workbench.tui.middle.view import Piece
+from workbench.tui.middle.parts import Piece
 from workbench.tui.widgets.text_view import TextPart, TextView, Wrapped
 
 
@@ -76,15 +76,15 @@ class Pager(TextView):
 
     # --- folds ------------------------------------------------------------------------------------------------------
 
-    def action_next_fold(self, way: int) -> None:
+    def action_next_fold(self, direction: int) -> None:
         """Go to the next fold after the chosen one, or after the top of the view."""
         if not self._folds:
             return
         lines, wrapped, top = list(self._folds), self._wrapped, self.scroll_offset.y
         here = next((line for line, fold in self._folds.items() if fold == self._chosen), None)
         if here is None:
-            here = wrapped.line[min(top, len(wrapped) - 1)] - (way > 0)
-        at = bisect_right(lines, here) if way > 0 else bisect_left(lines, here) - 1
+            here = wrapped.line[min(top, len(wrapped) - 1)] - (direction > 0)
+        at = bisect_right(lines, here) if direction > 0 else bisect_left(lines, here) - 1
         line = lines[max(0, min(at, len(lines) - 1))]
         self._chosen = self._folds[line]
         row = bisect_left(wrapped.line, line)

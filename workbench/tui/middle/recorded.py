@@ -10,8 +10,7 @@ from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.summary_template import summary_inside
 from workbench.session import Compaction, Message, Session, Span
-from workbench.tui.middle.columns import side_by_side
-from workbench.tui.middle.view import Parts, TabInput
+from workbench.tui.middle.parts import Parts, TabInput, side_by_side
 from workbench.tui.plain import figure
 from workbench.tui.widgets.text_view import TextPart
 

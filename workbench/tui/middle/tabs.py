@@ -15,10 +15,10 @@ from workbench.summarizers.estimate import shorten_placeholder
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
+from workbench.tui.middle.parts import Parts, Piece, TabInput
 from workbench.tui.middle.recorded import theirs_parts
-from workbench.tui.middle.view import Parts, Piece, TabInput
 from workbench.tui.plain import figure, several
-from workbench.tui.policy_words import trigger_words
+from workbench.tui.plan_words import trigger_words
 from workbench.tui.rows import FATE_WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import TextPart
 

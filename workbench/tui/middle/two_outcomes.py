@@ -25,9 +25,8 @@ from workbench.bench import Bench
 from workbench.compaction.outcome import NewMessage
 from workbench.tokens.sizes import Size
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
-from workbench.tui.middle.columns import side_by_side
 from workbench.tui.middle.pager import Pager
-from workbench.tui.middle.view import Parts
+from workbench.tui.middle.parts import Parts, side_by_side
 from workbench.tui.plain import figure, plain, several
 from workbench.tui.ranking import RankRow
 from workbench.tui.rows import first_words, role_word

@@ -12,16 +12,84 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
+from workbench.analysis.retention import Retention, TrackedFact
+from workbench.analysis.retention_report import kinds_table
+from workbench.base.tables import text
 from workbench.bench import Bench
-from workbench.bench.assessment import Assessment
+from workbench.bench.assessment import Assessment, assess, assess_recorded, compute
 from workbench.facts.fact import FactKind
 from workbench.tui.keys import shared
-from workbench.tui.plain import plain
+from workbench.tui.plain import figure, one_line, percent, plain, several
 from workbench.tui.retention.pane import RetentionPane, RetentionState
-from workbench.tui.retention.words import assessed, fact_words, kind_lines, summary_line, whose
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.text_list import TextList
+
+
+def assess_compaction(bench: Bench, is_recorded: bool) -> Assessment:
+    """Assessment of the recorded compaction if `is_recorded`, else of the run on the bench, else of an offline run.
+    Takes seconds for a long session. Raises KeyError if `is_recorded` and no compaction is recorded."""
+    found = assess_recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
+    if found is None:
+        raise KeyError(bench.epoch)
+    return compute(found, "retention", "later_use")
+
+
+def has_recorded_compaction(bench: Bench) -> bool:
+    """True if a recorded compaction ended the bench's epoch."""
+    session, epoch = bench.session, bench.epoch
+    return epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
+
+
+def compaction_words(bench: Bench, is_recorded: bool) -> str:
+    """Compaction that is assessed, in words."""
+    if is_recorded:
+        return f"the agent's own compaction after epoch {bench.epoch}, as recorded"
+    policy = bench.as_preset.name
+    return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
+
+
+def summary_line(found: Assessment) -> str:
+    """Shares of facts that are kept and correct. Shortened messages of the tail count as replaced."""
+    retention, overall = found.retention, found.retention.overall
+    if not retention.head:
+        return "nothing was compacted, so nothing is lost"
+    facts = f"{several(overall.facts, 'fact')} in the {several(retention.head, 'message')} that it replaces"
+    if found.is_unreadable:
+        return f"not known how much of {facts} is kept: the summary cannot be read (none, or encrypted)"
+    words = f"{percent(overall.share)} kept, {percent(overall.right)} correct, of {facts}"
+    words += f", {figure(overall.stale)} stale" if overall.stale else ""
+    if retention.in_tail:
+        words += f" · with the {figure(retention.in_tail)} in the tail: {percent(retention.of_context)}"
+    if later := found.later_use:
+        words += f" · needed later: {percent(later.share)} of {figure(len(later.items))}"
+    return words
+
+
+def kind_lines(retention: Retention) -> list[str]:
+    """Table by kind as lines: headings, all kinds, then each, within 80 columns."""
+    heads, *kinds, overall = text(kinds_table(retention).without("stale"))
+    return [heads, overall, *kinds]
+
+
+def fact_words(fact: TrackedFact | None, pins: frozenset[str]) -> Text:
+    """Fact under the cursor in full, and the cost of pinning its message."""
+    if fact is None:
+        return Text("no such fact is lost", "dim")
+    state = {"stale": " · stale: stated as if it still held", "wrong": " · wrong"}.get(fact.state, "")
+    used = "used again later" if fact.used else "not used again"
+    if fact.message in pins:
+        cost = "its message is pinned"
+    elif fact.pin_tokens:
+        cost = f"p pins message {figure(fact.index + 1)}: +{figure(fact.pin_tokens)} tokens"
+    else:
+        cost = "its message is kept anyway"
+    return Text(f"{fact.kind}, {one_line(fact.why, 60)}{state} · {used} · {cost}\n", "dim").append(
+        one_line(fact.text, 600), "not dim"
+    )
+
+
+# --- the tab ----------------------------------------------------------------------------------------------------------
 
 
 class FactsPane(RetentionPane):
@@ -50,7 +118,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
         self.kind: FactKind | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(classes="said")
+        yield Static(classes="note")
         with Horizontal(classes="both"):
             with Vertical(classes="by-kind"):
                 yield Static(classes="heads kind-heads")
@@ -69,7 +137,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
 
     @work(exclusive=True, group="facts", exit_on_error=False, description="judge")
     async def judge(self, bench: Bench, is_recorded: bool) -> None:
-        self.found = await asyncio.to_thread(assessed, bench, is_recorded)
+        self.found = await asyncio.to_thread(assess_compaction, bench, is_recorded)
         self.draw()
 
     def draw(self) -> None:
@@ -94,8 +162,8 @@ in an epoch that one ended ({ and } on the bench go there)."""
 
     def say(self, words: str) -> None:
         """Show two lines: the last action with the compaction that is assessed, and its figures."""
-        first = " · ".join(filter(None, (self.state.status, whose(self.bench, self.state.is_recorded))))
-        self.query_one(".said", Static).update(Text(plain(f"{first}\n{words}")))
+        first = " · ".join(filter(None, (self.state.status, compaction_words(self.bench, self.state.is_recorded))))
+        self.query_one(".note", Static).update(Text(plain(f"{first}\n{words}")))
 
     @on(FactsList.Highlighted)
     def _marked(self, event: FactsList.Highlighted) -> None:

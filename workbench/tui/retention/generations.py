@@ -1,9 +1,9 @@
-"""Tab "After n compactions": shares of facts kept as rows of bars, a column for each compaction."""
+"""Tab "After n compactions": a row of bars for each share of facts kept, a column for each compaction."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 
 from workbench.analysis.generations import Generations, generations
 from workbench.analysis.recorded_compactions import following
+from workbench.base.figures import short
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.context import Context
@@ -24,12 +25,13 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
+from workbench.tui.background import WorkCancelled
 from workbench.tui.keys import shared
-from workbench.tui.plain import percent, plain
+from workbench.tui.plain import bar, fit, one_line, percent, plain, spark
 from workbench.tui.retention.pane import RetentionPane, RetentionState
-from workbench.tui.retention.surviving import bar_of, heads, rows
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.table import TextTable
+from workbench.tui.widgets.watched_lines import COLOURS, SIGNS, STYLES
 
 USUAL, MOST = 5, 100
 """Number of compactions at first, and at most."""
@@ -53,13 +55,13 @@ compactions there are."""
     ]
 
     @dataclass
-    class Began(Message):
+    class CompactionStarted(Message):
         """Compaction `number` has begun."""
 
         number: int
 
     @dataclass
-    class Done(Message):
+    class GenerationsReady(Message):
         """All compactions are done; arrives after the last `Began`."""
 
         found: Generations
@@ -70,7 +72,7 @@ compactions there are."""
         self.found: Generations | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(classes="said")
+        yield Static(classes="note")
         yield WholeFigures(classes="finding")
         yield TextTable(cursor_type="row", fixed_columns=1, classes="lines")
 
@@ -85,19 +87,21 @@ compactions there are."""
         self.say("…")
         await asyncio.sleep(SETTLE_S if self.found else 0)
 
-        def began(number: int) -> None:
-            self.post_message(self.Began(number))
+        def report_start(number: int) -> None:
+            self.post_message(self.CompactionStarted(number))
 
-        found = await asyncio.to_thread(compact_repeatedly, self.bench, count, began, lambda: worker.is_cancelled)
+        found = await asyncio.to_thread(
+            compact_repeatedly, self.bench, count, report_start, lambda: worker.is_cancelled
+        )
         if found is not None:
-            self.post_message(self.Done(found))
+            self.post_message(self.GenerationsReady(found))
 
-    @on(Began)
-    def _began(self, event: Began) -> None:
+    @on(CompactionStarted)
+    def _show_start(self, event: CompactionStarted) -> None:
         self.say(f"number {event.number} in progress …")
 
-    @on(Done)
-    def _done(self, event: Done) -> None:
+    @on(GenerationsReady)
+    def _show_ready(self, event: GenerationsReady) -> None:
         self.found = event.found
         self.draw()
 
@@ -115,7 +119,7 @@ compactions there are."""
     def say(self, words: str) -> None:
         policy = self.bench.as_preset.name
         line = f"{self.count} {plural(self.count, 'compaction')} by {policy} · {words} · extractive summaries"
-        self.query_one(".said", Static).update(Text(plain(line)))
+        self.query_one(".note", Static).update(Text(plain(line)))
 
     def draw(self) -> None:
         found = self.found
@@ -132,19 +136,15 @@ compactions there are."""
         table = self.query_one(TextTable)
         at = table.cursor_row
         table.clear(columns=True)
-        for head in heads(found):
+        for head in column_heads(found):
             table.add_column(head)
-        for row in rows(found, self.bench.watched, bar_of(self.size.width, len(found.steps))):
+        for row in rows(found, self.bench.watched, bar_width(self.size.width, len(found.steps))):
             table.add_row(*row)
         table.move_cursor(row=at)
 
 
-class CompactionsCancelled(Exception):
-    """The user left or changed the number of compactions."""
-
-
 def compact_repeatedly(
-    bench: Bench, count: int, began: Callable[[int], None], cancelled: Callable[[], bool]
+    bench: Bench, count: int, report_start: Callable[[int], None], cancelled: Callable[[], bool]
 ) -> Generations | None:
     """Compact `count` times under the bench's settings; `began` gets the number of each. None if cancelled."""
     number = 0
@@ -152,12 +152,68 @@ def compact_repeatedly(
     def compact(context: Context) -> Outcome:
         nonlocal number
         if cancelled():
-            raise CompactionsCancelled
+            raise WorkCancelled
         number += 1
-        began(number)
+        report_start(number)
         return drive(compacting(context, bench.edits, bench.strategy, bench.policy), extractive).outcome
 
     try:
         return generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
-    except CompactionsCancelled:
+    except WorkCancelled:
         return None
+
+
+NAME, SPARK = 24, 12
+"""Cells of a row's name at most, and of the line over all compactions."""
+SHORTEST, LONGEST = 4, 40
+"""Fewest and most cells of a bar; below, figures alone."""
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def column_heads(found: Generations) -> Iterator[str]:
+    yield "share kept"
+    yield "over time"
+    for step in found.steps:
+        yield f"{step.number}.{' *' if step.replayed else ''}"
+
+
+def bar_width(width: int, count: int) -> int:
+    """Cells of a bar in a table of `width` cells with `count` compactions; 0 for figures alone."""
+    room = (width - NAME - SPARK - 6) // max(count, 1) - 8
+    return min(room, LONGEST) if room >= SHORTEST else 0
+
+
+def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Iterator[list[Text]]:
+    """Rows of the table: facts of the first head over all and by kind, each watched sentence, the sizes of context and
+    summaries in tokens with bars relative to the largest context, and the number of messages added before each."""
+    steps, long = found.steps, cells_of_bar
+    yield _shares("what mattered", found.weighted, long, strong=True)
+    yield _shares("all facts", found.overall, long, strong=True)
+    yield _shares("correct", found.right, long)
+    for kind, shares in found.survival.items():
+        yield _shares(kind, shares, long)
+    for at, sentence in enumerate(watched):
+        verdicts = [step.watched[at] for step in steps]
+        cells = [Text(f"{SIGNS[one]} {one}", COLOURS.get(STYLES[one], "")) for one in verdicts]
+        yield [Text(f"◉ {fit(one_line(sentence), NAME - 2).rstrip()}"), Text(""), *cells]
+    whole = max((step.before for step in steps), default=1)
+    yield _sizes("context after", [step.after for step in steps], whole, long)
+    yield _sizes("its summaries", [step.summary for step in steps], whole, long)
+    yield [Text("grown by messages", "dim"), Text(""), *(Text(f"{step.grown:>{long + 6}}", "dim") for step in steps)]
+
+
+def _shares(name: str, shares: Sequence[float | None], long: int, *, strong: bool = False) -> list[Text]:
+    known = [round(1000 * share) for share in shares if share is not None]
+    cells = [Text("unknown", "dim") if share is None else _bar(share, f"{percent(share):>6}", long) for share in shares]
+    return [Text(name, "bold" if strong else ""), Text(spark(known, SPARK, 1000), "dim"), *cells]
+
+
+def _sizes(name: str, tokens: Sequence[int], whole: int, long: int) -> list[Text]:
+    cells = [_bar(one / max(whole, 1), f"{short(one):>6}", long) for one in tokens]
+    return [Text(name, "dim"), Text(spark(tokens, SPARK, whole), "dim"), *cells]
+
+
+def _bar(share: float, figure: str, long: int) -> Text:
+    return Text.assemble((bar(share, long), "dim"), figure) if long else Text(figure)

@@ -12,10 +12,10 @@ from textual.worker import Worker
 
 from workbench.bench import Bench, steps
 from workbench.tokens import Counter
-from workbench.tui.failures import failure_of
-from workbench.tui.history import UndoHistory
+from workbench.tui.background import failure_of
 from workbench.tui.plain import figure
 from workbench.tui.rules import toggle_watched
+from workbench.tui.undo import UndoHistory
 
 
 @dataclass

@@ -47,14 +47,13 @@ from workbench.tokens.cost import money
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.retention.pane import RetentionPane, RetentionState
-from workbench.tui.retention.surviving import COLOURS
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
+from workbench.tui.screens.confirm import spend_limit_of
 from workbench.tui.screens.run_words import who
-from workbench.tui.spending import spend_limit_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextPart, TextView
-from workbench.tui.widgets.watched_lines import SIGNS, STYLES
+from workbench.tui.widgets.watched_lines import COLOURS, SIGNS, STYLES
 
 SHADES = {"✓": "green", "✗": "red", "·": "red", "?": "dim"}
 
@@ -64,13 +63,13 @@ class AnswerGrid:
     """Answers of every arm, and the number of the arm that is the bench's own outcome."""
 
     questions: Questions
-    probing: ProbeResults
+    evaluation: ProbeResults
     watched: tuple[RuleByVariant, ...]
     ours: int
 
     def rows(self, failed: bool) -> tuple[RuleByVariant | int, ...]:
         """Watched sentences, then questions by number: all, or those that our arm fails."""
-        right = [reply.right for reply in self.probing.answers[self.ours]]
+        right = [reply.right for reply in self.evaluation.answers[self.ours]]
         lost = [one for one in self.watched if STYLES[one.verdicts[self.ours]] == "bad"]
         if failed:
             return (*lost, *(number for number, good in enumerate(right) if not good))
@@ -107,7 +106,7 @@ writes the questions to a file next to the session, where you can change them; E
         self.running = False
 
     def compose(self) -> ComposeResult:
-        yield CutText(classes="said")
+        yield CutText(classes="note")
         with Horizontal(classes="both"):
             yield TextList(empty=self.EMPTY, classes="lines")
             yield TextView()
@@ -118,7 +117,7 @@ writes the questions to a file next to the session, where you can change them; E
         return self.query_one(TextList).at
 
     def say(self, words: str) -> None:
-        self.query_one(".said", Static).update(Text(plain(words)))
+        self.query_one(".note", Static).update(Text(plain(words)))
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -147,7 +146,7 @@ writes the questions to a file next to the session, where you can change them; E
             exam, ours = await asyncio.to_thread(_exam, bench, question_set)
             self._busy(f"answering {several(len(question_set.probes), 'question')} …")
             watched = await asyncio.to_thread(rules_by_variant, bench, exam)
-            probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
+            evaluation = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
             self.state.status = str(refused)
             self.say(self.state.status)
@@ -155,18 +154,18 @@ writes the questions to a file next to the session, where you can change them; E
         finally:
             self.running = False
             self.query_one(TextList).empty = self.EMPTY
-        self.found = AnswerGrid(question_set, probing, watched, ours)
+        self.found = AnswerGrid(question_set, evaluation, watched, ours)
         self.draw()
 
     async def _live(self, bench: Bench, exam: Exam, model: str) -> ProbeResults:
         known = await asyncio.to_thread(saved_answers, bench, model)
-        quote = await asyncio.to_thread(question_costs, bench, exam, model, known)
-        purse = spend_limit_of(self.app)
-        if quote.calls:
-            await purse.allow(quote.most, parse_model(model).model)
-        calls, answered = several(quote.calls, "call"), 0
-        there, tokens = who(parse_model(model)), figure(quote.tokens)
-        self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {quote.cost} · esc cancels")
+        estimate = await asyncio.to_thread(question_costs, bench, exam, model, known)
+        spend_limit = spend_limit_of(self.app)
+        if estimate.calls:
+            await spend_limit.allow(estimate.most, parse_model(model).model)
+        calls, answered = several(estimate.calls, "call"), 0
+        there, tokens = who(parse_model(model)), figure(estimate.tokens)
+        self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {estimate.cost} · esc cancels")
 
         def on_event(event: LiveEvent) -> None:
             nonlocal answered
@@ -174,7 +173,7 @@ writes the questions to a file next to the session, where you can change them; E
                 answered += 1
                 self.say(f"asking {model}: {figure(answered)} of {calls} done · esc cancels")
 
-        done = await ask(bench, exam, model, known, purse, on_event)
+        done = await ask(bench, exam, model, known, spend_limit, on_event)
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             self.state.status = " · ".join(filter(None, (self.state.status, bill)))
@@ -196,23 +195,23 @@ writes the questions to a file next to the session, where you can change them; E
         self.shown = found.rows(self.failed)
         texts = self.query_one(TextList)
         texts.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
-        texts.show(row_line(found.probing, row) for row in self.shown)
+        texts.show(row_line(found.evaluation, row) for row in self.shown)
         if not self.shown:
             self.query_one(TextView).show([TextPart("Every question is answered correctly.", "good")], "none")
-        self.say("\n".join((shares(found.probing), how(found, self.state.status))))
+        self.say("\n".join((shares(found.evaluation), method_words(found, self.state.status))))
 
     @on(TextList.Highlighted)
     def _marked(self, event: TextList.Highlighted) -> None:
         if self.found and 0 <= event.at < len(self.shown):
             row = self.shown[event.at]
-            self.query_one(TextView).show(details(self.found.probing, row, self.bench), row)
+            self.query_one(TextView).show(details(self.found.evaluation, row, self.bench), row)
 
     @property
     def source(self) -> int | None:
         """Index of the message that answers the row under the cursor; None if none does."""
         if self.found is None or not 0 <= self.at < len(self.shown):
             return None
-        return source_of(self.found.probing, self.shown[self.at], self.bench)
+        return source_of(self.found.evaluation, self.shown[self.at], self.bench)
 
     # --- doing ------------------------------------------------------------------------------------------------------
 
@@ -231,7 +230,7 @@ writes the questions to a file next to the session, where you can change them; E
         if self.found is None or not 0 <= self.at < len(self.shown):
             return ""
         row = self.shown[self.at]
-        return row.sentence if isinstance(row, RuleByVariant) else self.found.probing.probes[row].says
+        return row.sentence if isinstance(row, RuleByVariant) else self.found.evaluation.probes[row].says
 
     def action_failed(self) -> None:
         self.failed = not self.failed
@@ -253,7 +252,7 @@ writes the questions to a file next to the session, where you can change them; E
         if self.found is None or path is None:
             return
         try:
-            await asyncio.to_thread(write_probes, path, self.found.probing.probes)
+            await asyncio.to_thread(write_probes, path, self.found.evaluation.probes)
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False)
             return
@@ -309,9 +308,9 @@ def line(found: ProbeResults, number: int) -> Text:
 def short_question(question: str) -> str:
     """Short form of a question for the list: without the beginning that many share, or only the words around a
     blank."""
-    _, quote, words = question.partition('"')
+    _, estimate, words = question.partition('"')
     if BLANK in words:
-        return quote + words
+        return estimate + words
     begun = next((long for long in BEGINNINGS if question.startswith(long)), "")
     return f"{BEGINNINGS[begun]} {question.removeprefix(begun).strip()}" if begun else question
 
@@ -340,11 +339,11 @@ def shares(found: ProbeResults) -> str:
     return " · ".join(known_by_arm)
 
 
-def how(found: AnswerGrid, last_action: str) -> str:
-    by = found.probing.by
+def method_words(found: AnswerGrid, last_action: str) -> str:
+    by = found.evaluation.by
     answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
-    many, controls = len(found.probing.scored), len(found.probing.probes) - len(found.probing.scored)
+    many, controls = len(found.evaluation.scored), len(found.evaluation.probes) - len(found.evaluation.scored)
     with_controls = f" and {several(controls, 'control')}" if controls else ""
     return " · ".join(filter(None, (last_action, answered, f"{several(many, 'question')}{with_controls} {origin}")))
 
@@ -382,13 +381,13 @@ def _question_parts(found: ProbeResults, number: int, bench: Bench) -> Sequence[
         parts += [TextPart(f"       {one_line(probe.says, 600)}", "dim")]
     for arm, row in zip(found.arms, found.answers, strict=True):
         reply = row[number]
-        parts += [TextPart(""), TextPart(_answer(arm.name, reply), "good" if reply.right else "bad")]
+        parts += [TextPart(""), TextPart(_answer_words(arm.name, reply), "good" if reply.right else "bad")]
         if reply.line:
             parts.append(TextPart(f"  {'from' if reply.is_stated else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
     return parts
 
 
-def _answer(name: str, given: ProbeAnswer) -> str:
-    told = one_line(given.reply or "no answer", 600)
-    judged = " (a model judged it correct)" if given.mark == "judged" else ""
-    return f"{GLYPHS[given.mark]} {name}: {told}{judged}"
+def _answer_words(name: str, answer: ProbeAnswer) -> str:
+    words = one_line(answer.reply or "no answer", 600)
+    judged = " (a model judged it correct)" if answer.mark == "judged" else ""
+    return f"{GLYPHS[answer.mark]} {name}: {words}{judged}"

@@ -15,9 +15,10 @@ from workbench.analysis.rework import Rework, rework
 from workbench.analysis.why.tables import rework_table
 from workbench.bench import Bench
 from workbench.tokens import Counter
-from workbench.tui.courses import Abandoned, ReportStage, course_on
+from workbench.tui.background import ReportStage, WorkCancelled
 from workbench.tui.plain import plain, several
 from workbench.tui.retention.pane import RetentionPane, RetentionState
+from workbench.tui.simulations import course_on
 from workbench.tui.widgets.table import TextTable
 
 
@@ -35,7 +36,7 @@ bench's own compaction would cause cannot be known."""
         self.found: tuple[Rework, ...] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(classes="said")
+        yield Static(classes="note")
         yield TextTable(cursor_type="row", classes="lines")
 
     def start(self) -> None:
@@ -49,7 +50,7 @@ bench's own compaction would cause cannot be known."""
 
         def report(words: str) -> None:
             if worker.is_cancelled:
-                raise Abandoned
+                raise WorkCancelled
             self.app.call_from_thread(self.say, f"{words} …")
 
         self.found = found = await asyncio.to_thread(_rework, self.bench, self.state.counter, report)
@@ -65,7 +66,7 @@ bench's own compaction would cause cannot be known."""
             self.query_one(TextTable).show(rework_table(items))
 
     def say(self, words: str) -> None:
-        self.query_one(".said", Static).update(Text(plain(words)))
+        self.query_one(".note", Static).update(Text(plain(words)))
 
     @on(DataTable.RowSelected)
     def _chosen(self) -> None:

@@ -28,13 +28,13 @@ from workbench.compaction.product_parameters import parse_with_best
 from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategy import ParsedPolicy, Strategy
 from workbench.tokens.window import Window, window_of
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.fields import changed_fields, value_words
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.cut_text import WholeFigures
+from workbench.tui.widgets.inputs import OneLine
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.one_line import OneLine
 
 T = TypeVar("T")
 

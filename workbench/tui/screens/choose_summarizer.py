@@ -30,7 +30,7 @@ from workbench.summarizers.rehearsal import FAILURE_KINDS, FAILURES
 from workbench.summarizers.run_history import RunRow
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.choose_preset import BROAD
@@ -102,8 +102,8 @@ def choices(
     found += [
         SummarizerChoice(None, "The server's own compaction (beta)"),
         *(
-            SummarizerChoice(SummarizerName("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
-            for way, about in SERVER_MODES.items()
+            SummarizerChoice(SummarizerName("server", f"{mode}:{model.id}"), f"{mode} · {model.id}", about)
+            for mode, about in SERVER_MODES.items()
             for model in offered.get(DEFAULT, ())[:2]
         ),
         *(

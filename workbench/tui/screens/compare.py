@@ -27,8 +27,7 @@ from workbench.bench.assessment import FIGURES, RECORDED, assess_recorded, compu
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
 from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
 from workbench.tokens import Counter
-from workbench.tui.courses import Abandoned, id_at_call, recorded_course, simulated
-from workbench.tui.failures import failure_of
+from workbench.tui.background import WorkCancelled, failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.two_outcomes import TwoOutcomes
 from workbench.tui.plain import plain, several, titled
@@ -49,9 +48,10 @@ from workbench.tui.ranking import (
     sort_rows,
     width_of,
 )
-from workbench.tui.screens import new_variants
+from workbench.tui.screens import added_variants
+from workbench.tui.screens.added_variants import VariantQueue
 from workbench.tui.screens.run_words import who
-from workbench.tui.variant_queue import VariantQueue
+from workbench.tui.simulations import id_at_call, recorded_course, simulated
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
@@ -80,16 +80,16 @@ class CompareScreen(ModalScreen[Variant | str]):
     the bench as it is."""
 
     HELP = """\
-Each row is a variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
-they differ from every preset; and the agent's own compaction, where one ended the epoch (an epoch is the part of a \
-session between two compactions; { and } on the bench go from one to the next). v adds values of a number, p a prompt, \
-m a model; r asks the models, x removes a row. Without a model the summaries are extractive, the session's own \
-sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your split apply to all rows.
+Each row is a variant: every strategy with its own preset, or (a) all presets; the settings on the bench, where they \
+differ from every preset; and the agent's own compaction, where one ended the epoch (an epoch is the part of a \
+session between two compactions; { and } on the bench go from one to the next). v adds values of a number, p a \
+prompt, m a model; r asks the models, x removes a row. Without a model the summaries are extractive, the session's \
+own sentences, and nothing is sent. Your pins, edits and, where a strategy has one, your split apply to all rows.
 The best is first: contexts below the trigger of the session's own agent, ordered by the share kept and then by cost; \
 then those that are still too large, not usable or unchanged. "tokens after" is the size of the context after the \
 compaction, "rules" are the standing rules, "kept" is the share of all facts that are still in the context, "needed" \
-the same share of the facts that the session needed again. "cost" is the cost of the summaries: an estimate, or what \
-was billed. It is "paid back" when later calls have saved as much. ◉ are the watched rules in their order. ▲ is the \
+the same share of the facts that the session needed again. "cost" is the cost of the summaries: an estimate, or the \
+billed amount. It is "paid back" when later calls have saved as much. ◉ are the watched rules in their order. ▲ is the \
 best of a column, ▼ the worst. "session" is the cost of all prompts and summaries when the session is simulated, \
 "context" its size over the session, red from where a watched rule is lost. s orders by the next column, S reverses \
 the order; a click on a heading does the same.
@@ -100,15 +100,15 @@ the marked rows, or of all, then without the recorded line. tab goes to the plot
 message of the call. f shows all figures of the row, with lost facts and the beginning of the summary; on a wide \
 screen they are next to the plot. "correct" leaves out facts that are contradicted, "weighted" counts those that are \
 used again four times.
-space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ both \
-but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo restores \
-what was there."""
+space marks rows, d shows two of them side by side: A only the left one keeps it, B only the right one, = both, ~ \
+both but in different forms, + new messages; d again shows their summaries. enter opens the row on the bench; undo \
+restores the former settings."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     VERTICAL_BREAKPOINTS = ROWS
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("open", "choose", "Open", "Open the row on the bench."),
         shared("toggle", "mark", "Mark", "Mark a row, for its line or side by side."),
-        shared("beside", "beside", "Side by side", "Two outcomes; again: their summaries."),
+        shared("beside", "side_by_side", "Side by side", "Two outcomes; again: their summaries."),
         shared("all", "more", "All presets", "Every preset, or each strategy's own.", show=False),
         Binding("v", "numbers", "Vary", id="compare.numbers", tooltip="Add values of a number as rows."),
         Binding("p", "prompt", "Prompt", id="compare.prompt", tooltip="Add a prompt as a row."),
@@ -151,7 +151,7 @@ what was there."""
         self.ranked: tuple[RankRow, ...] = ()
         """Rows in the order of the table."""
         self.added: tuple[Variant, ...] = ()
-        self.asking = VariantQueue(bench)
+        self.queue = VariantQueue(bench)
         """Variants that need a model. Those that wait are the last rows of the table."""
         self.course: Course | None = None
         self.order, self.turned = FIRST, False
@@ -163,7 +163,7 @@ what was there."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(id="said")
+            yield Static(id="note")
             yield TextTable(cursor_type="row", fixed_columns=2)
             with Horizontal(id="below"):
                 yield SessionPlot()
@@ -195,8 +195,8 @@ what was there."""
                 self._rank()
                 shown = time.monotonic()
 
-        if RECORDED not in rows and (theirs := await asyncio.to_thread(assess_recorded, bench)):
-            rows[RECORDED] = RankRow(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
+        if RECORDED not in rows and (recorded := await asyncio.to_thread(assess_recorded, bench)):
+            rows[RECORDED] = RankRow(RECORDED, await asyncio.to_thread(compute, recorded, *FIGURES))
             self.count += 1
         for name in [name for name in variants if name not in rows]:
             found = await asyncio.to_thread(assess_offline, bench, variants[name])
@@ -210,8 +210,8 @@ what was there."""
             show()
         show(0)
         try:
-            course = self.course or await self._lay(worker)
-        except Abandoned:
+            course = self.course or await self._show_recorded(worker)
+        except WorkCancelled:
             return
         for name in [name for name, one in rows.items() if not one.sent]:
             if (variant := rows[name].variant) is None:
@@ -222,22 +222,22 @@ what was there."""
             show()
         show(0)
 
-    async def _lay(self, worker: Worker[None]) -> Course:
-        """Return the session with its token counts, for the simulations, and draw it as recorded. Raises Abandoned if
-        the worker is cancelled."""
+    async def _show_recorded(self, worker: Worker[None]) -> Course:
+        """Return the session with its token counts, for the simulations, and draw it as recorded. Raises
+        WorkCancelled."""
 
         def stop(stage: str) -> None:
             if worker.is_cancelled:
-                raise Abandoned
+                raise WorkCancelled
 
         course, trails, words = await asyncio.to_thread(recorded_course, self.bench, self.counter, stop)
         self.course = course
-        self.query_one(SessionPlot).lay(course, trails, words, self.bench.window)
+        self.query_one(SessionPlot).show_recorded(course, trails, words, self.bench.window)
         return course
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
-            self.query_one("#said", Static).update(titled("Compare", f"✘ {failure}"))
+            self.query_one("#note", Static).update(titled("Compare", f"✘ {failure}"))
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -263,10 +263,10 @@ what was there."""
         for one in self.ranked:
             letter = sign_of(self.marked.index(one.name)) if one.name in self.marked else ""
             table.add_row(*row_cells(one, self.ranked, self.titles, letter, top, over), key=one.name)
-        for each in self.asking.waiting:
-            words = "asking" if self.asking.is_running else "r asks"
+        for each in self.queue.waiting:
+            words = "asking" if self.queue.is_running else "r asks"
             table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
-        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.asking.waiting))
+        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.queue.waiting))
         if name:
             table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
         self._say()
@@ -291,7 +291,7 @@ what was there."""
     def row(self) -> RankRow | Variant | None:
         """Row under the cursor; a variant if it waits for a model."""
         name = self._shown[self.here] if self.here >= 0 else ""
-        return self.rows.get(name) or next((one for one in self.asking.waiting if one.label == name), None)
+        return self.rows.get(name) or next((one for one in self.queue.waiting if one.label == name), None)
 
     @on(DataTable.RowHighlighted)
     def _show_row(self) -> None:
@@ -302,8 +302,7 @@ what was there."""
         width, height = view.content_size
         if isinstance(one, Variant):
             text = (
-                self.asking.written.get(one.label, "")[-width * height :]
-                or f"Summary by {who(one.summarizer)}: r asks."
+                self.queue.written.get(one.label, "")[-width * height :] or f"Summary by {who(one.summarizer)}: r asks."
             )
             view.update(Text(f"{plain(one.label)}\n{plain(text)}"))
         else:
@@ -320,11 +319,11 @@ what was there."""
         self.call_after_refresh(self._show_row)
 
     def _flush(self) -> None:
-        if self.asking.is_running:
+        if self.queue.is_running:
             self._show_row()
 
     def _say(self) -> None:
-        self.query_one("#said", Static).update(titled("Compare", self._progress()))
+        self.query_one("#note", Static).update(titled("Compare", self._progress()))
 
     def _progress(self) -> str:
         """Return the progress of the comparison, and how many variants r would run."""
@@ -341,9 +340,9 @@ what was there."""
         else:
             done = f"{several(compacted, 'variant')} · {BEST} best {WORST} worst"
             done += f" · {cost_basis(replays[0].rates)}" if replays else ""
-        waiting = several(len(self.asking.waiting), "variant") if self.asking.waiting else ""
+        waiting = several(len(self.queue.waiting), "variant") if self.queue.waiting else ""
         asks = (
-            f"asking {waiting}, esc cancels · " if self.asking.is_running else f"r asks {waiting} · " if waiting else ""
+            f"asking {waiting}, esc cancels · " if self.queue.is_running else f"r asks {waiting} · " if waiting else ""
         )
         return f"{asks}{self.bench.context.total} tokens before · {done}"
 
@@ -387,13 +386,13 @@ what was there."""
         self.compare()
 
     def action_numbers(self) -> None:
-        new_variants.of_a_number(self.app, self.bench, self._add)
+        added_variants.ask_number(self.app, self.bench, self._add)
 
     def action_prompt(self) -> None:
-        new_variants.of_a_prompt(self.app, self.bench, self._wait)
+        added_variants.ask_prompt(self.app, self.bench, self._wait)
 
     def action_model(self) -> None:
-        new_variants.of_a_model(self.app, self.bench, self._wait)
+        added_variants.ask_model(self.app, self.bench, self._wait)
 
     def _add(self, variants: Sequence[Variant]) -> None:
         self.added = (*self.added, *variants)
@@ -401,14 +400,14 @@ what was there."""
 
     def _wait(self, variants: Sequence[Variant]) -> None:
         """Add variants as rows that wait until r runs them, because a run may cost money."""
-        self.asking.add(variants)
+        self.queue.add(variants)
         self._draw()
         self.query_one(TextTable).move_cursor(row=len(self._shown) - 1)
 
     def action_remove(self) -> None:
         one = self.row
         if isinstance(one, Variant):
-            self.asking.remove(one)
+            self.queue.remove(one)
             self._draw()
         elif one and (one.run or one.variant in self.added):
             self.added = tuple(each for each in self.added if each is not one.variant)
@@ -421,15 +420,15 @@ what was there."""
     # --- asking summarizers -----------------------------------------------------------------------------------------
 
     def action_run(self) -> None:
-        if self.asking.waiting and not self.asking.is_running:
+        if self.queue.waiting and not self.queue.is_running:
             self.ask()
             self._draw()
 
     @work(exclusive=True, group="ask", exit_on_error=False, description="ask")
     async def ask(self) -> None:
-        variants = self.asking.waiting
+        variants = self.queue.waiting
         try:
-            done = await self.asking.ask(self.app)
+            done = await self.queue.run_waiting(self.app)
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return
@@ -456,7 +455,7 @@ what was there."""
         names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
         return tuple(self.rows[name] for name in names if name in self.rows)[:2]
 
-    def action_beside(self) -> None:
+    def action_side_by_side(self) -> None:
         two = TWO[(TWO.index(self.two) + 1) % len(TWO)]
         if two and len(self.pair) < 2:
             self.notify("space marks a row; d shows two of them side by side.", markup=False)
@@ -489,7 +488,7 @@ what was there."""
         """Close the two outcomes if they are shown; else cancel running calls; else go back to the bench."""
         if self.two:
             self._show_two("")
-        elif self.asking.is_running:
+        elif self.queue.is_running:
             self.workers.cancel_group(self, "ask")
         else:
             await super().action_dismiss(result)

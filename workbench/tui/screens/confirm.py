@@ -1,16 +1,19 @@
-"""A dialog with a sentence and one or two answers."""
+"""A dialog with a sentence and one or two answers; also the question before a run exceeds the spend limit."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from rich.text import Text
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from workbench.base import paths
+from workbench.summarizers.spend_limit import SpendLimit, default_spend_limit
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import plain
 from workbench.tui.widgets.keys_line import KeysLine
@@ -58,3 +61,19 @@ sum; a larger one is asked about again. The call waits for your answer, and its 
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+
+def spend_question(what: str) -> ConfirmScreen:
+    about = f"The limit is max_cost in {paths.settings()}."
+    return ConfirmScreen(f"{what}.", title="Send it anyway?", about=about, yes="Send it", no="Leave it")
+
+
+def spend_limit_of(app: App[Any]) -> SpendLimit:
+    """Spend limit of the settings that asks in a dialog before it is exceeded: call it from a worker. Raises BadInput
+    for broken settings."""
+
+    async def ask(what: str) -> bool:
+        yes = await app.push_screen(spend_question(what), wait_for_dismiss=True)
+        return bool(yes)
+
+    return replace(default_spend_limit(), ask=ask)

@@ -27,12 +27,12 @@ from workbench.formats.export import Export, Saved, save, save_in_place
 from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
 from workbench.summarizers.server_compaction import messages_for
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
+from workbench.tui.widgets.inputs import OnOff
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.on_off import OnOff
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
     HELP = """\
 Choose the format and the path of the new file, or have it placed where its agent looks for it (p). The checks are in \
 the middle: a required check that failed blocks the export until you confirm. The new file holds the session's \
-secrets, because its agent may need them; m masks those that can be found. A message's fate is what happens to it; the \
-tail is what is kept unchanged, an epoch the part of a session between two compactions. Afterwards the screen shows \
-the steps that resume the session: y copies them, for a shell. No file is ever overwritten, and the open session is \
-never changed."""
+secrets, because its agent may need them; m masks those that can be found. A message's fate is kept, summarized, \
+shortened, cleared or dropped; the tail is the part kept unchanged, an epoch the part of a session between two \
+compactions. Afterwards the screen shows the steps that resume the session: y copies them, for a shell. No file is \
+ever overwritten, and the open session is never changed."""
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its agent looks for it."),
@@ -123,7 +123,7 @@ never changed."""
                 yield Static("masked (m)")
             with VerticalScroll(can_focus=False):
                 yield Static(Text("checking …"), id="checks")
-            yield Static(id="said")
+            yield Static(id="note")
             with Horizontal(id="buttons"):
                 yield Button("Write", variant="primary", id="write", disabled=True)
                 yield Button("Run first (r)", variant="primary", id="run")
@@ -146,7 +146,7 @@ never changed."""
         return f"The {what}. The session that is open is never changed.{losses}"
 
     @on(Select.Changed, "#format")
-    @on(OnOff.Changed, "#mask")
+    @on(OnOff.Switched, "#mask")
     def prepare_again(self) -> None:
         self.prepare()
 
@@ -192,7 +192,7 @@ never changed."""
             self.query_one("#write").focus()
 
     def _say(self, sentence: str) -> None:
-        self.query_one("#said", Static).update(Text(plain(sentence)))
+        self.query_one("#note", Static).update(Text(plain(sentence)))
 
     @on(Button.Pressed, "#close")
     def _close(self) -> None:

@@ -20,6 +20,7 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.base import paths
 from workbench.session import EpochChoice
+from workbench.tui.background import WorkCancelled, failure_of, in_steps
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import percent
 
@@ -55,33 +56,12 @@ class Opening:
     watched: tuple[str, ...] = ()
 
 
-STEPS = 20
-"""Number of steps in which the bar grows. Reading pauses while a step is drawn."""
-
-
 READ, LAID_OUT, SCALE = 0.6, 0.95, 1_000
 """Share of the work that is done once the session is read, and once it is laid out (measured on 98 MB); drawing the
 list is the rest. The bar counts to `SCALE`."""
 
 
-def in_steps(tell: Callable[[int, int], object]) -> Callable[[int, int], None]:
-    """Return a progress callback that calls `tell` only once for each step of the bar."""
-    told = 0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if (step := STEPS * done // max(total, 1)) != told:
-            told = step
-            tell(done, total)
-
-    return progress
-
-
-class Abandoned(Exception):
-    """Loading was cancelled. Raised by the progress callback."""
-
-
-class Share(Static):
+class PercentLabel(Static):
     """The progress in percent."""
 
     share: reactive[float | None] = reactive(None)
@@ -90,12 +70,12 @@ class Share(Static):
         return "" if self.share is None else percent(self.share)
 
 
-class HowFar(ProgressBar):
-    """Progress bar with a `Share` instead of its own percentage."""
+class LoadingBar(ProgressBar):
+    """Progress bar with a `PercentLabel` instead of its own percentage."""
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
-        yield Share().data_bind(share=ProgressBar.percentage)
+        yield PercentLabel().data_bind(share=ProgressBar.percentage)
 
 
 class LoadingScreen(Screen[None]):
@@ -137,7 +117,7 @@ you can cancel without losing anything."""
         parts: tuple[Part, ...]
 
     @dataclass
-    class Refused(Message):
+    class LoadFailed(Message):
         sentence: str
 
     def __init__(self, opening: Opening, prepare: Callable[[], None]) -> None:
@@ -151,7 +131,7 @@ you can cancel without losing anything."""
         name = source.name if isinstance(source, Path) else "session"
         with Vertical():
             yield Static(Text(f"Opening {name}", no_wrap=True, overflow="ellipsis"))
-            yield HowFar(total=None, show_percentage=False, show_eta=False)
+            yield LoadingBar(total=None, show_percentage=False, show_eta=False)
             yield Static(Text("esc cancels"), classes="dim")
 
     def on_mount(self) -> None:
@@ -165,7 +145,7 @@ you can cancel without losing anything."""
 
         def progress(done: int, total: int) -> None:
             if worker.is_cancelled:
-                raise Abandoned
+                raise WorkCancelled
             drawn(done, total)
 
         from workbench.base.errors import BadInput
@@ -178,10 +158,10 @@ you can cancel without losing anything."""
                 return
             with gc_paused():
                 ready = open_on_bench(opening, progress, self.prepare)
-        except Abandoned:
+        except WorkCancelled:
             return
         except BadInput as refused:
-            self.post_message(self.Refused(str(refused)))
+            self.post_message(self.LoadFailed(str(refused)))
             return
         if not worker.is_cancelled:
             self.post_message(ready)
@@ -192,21 +172,21 @@ you can cancel without losing anything."""
 
     @on(Several)
     def _several(self, event: Several) -> None:
-        from workbench.tui.entries import part_entries
         from workbench.tui.screens.sessions import SessionsScreen
+        from workbench.tui.session_entries import part_entries
 
         sessions = SessionsScreen(file=event.path, parts=part_entries(event.path, event.parts))
         self.app.push_screen(sessions, self._take_part)
 
     def _take_part(self, part: str | None) -> None:
         if part is None:
-            self._give_way()
+            self._return_below()
         else:
             self.opening = replace(self.opening, part=part)
             self.load()
 
-    @on(Refused)
-    def _refused(self, event: Refused) -> None:
+    @on(LoadFailed)
+    def _load_failed(self, event: LoadFailed) -> None:
         from workbench.tui.screens.confirm import ConfirmScreen
 
         def closed(another: bool | None) -> None:
@@ -214,22 +194,20 @@ you can cancel without losing anything."""
                 self.dismiss()
                 self.app.call_later(self.app.run_action, "sessions")
             else:
-                self._give_way(return_code=2)
+                self._return_below(return_code=2)
 
         yes = "Open another" if self._is_first else ""
         self.app.push_screen(ConfirmScreen(f"✘ {event.sentence}", yes=yes), closed)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        from workbench.tui.failures import failure_of
-
         if failure := failure_of(event):
-            self.post_message(self.Refused(failure))
+            self.post_message(self.LoadFailed(failure))
 
     def action_abandon(self) -> None:
         self.workers.cancel_group(self, "load")
-        self._give_way()
+        self._return_below()
 
-    def _give_way(self, return_code: int = 0) -> None:
+    def _return_below(self, return_code: int = 0) -> None:
         """Return to the screen below, or exit with `return_code` if that is only the blank one of the start."""
         is_first = self._is_first
         self.dismiss()

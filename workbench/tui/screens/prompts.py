@@ -9,8 +9,12 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import Worker
 
 from workbench.analysis.prompt_use import StoredPrompt, policy_with, render_prompt, stored_prompt
 from workbench.base.errors import BadInput
@@ -18,13 +22,14 @@ from workbench.bench import Bench
 from workbench.compaction.labels import label_of
 from workbench.compaction.prompts import content_of, prompt_files, write_own
 from workbench.compaction.settings import Setting
-from workbench.tui.external_editor import edit_outside
+from workbench.tui.background import failure_of
 from workbench.tui.fields import fields_of, is_model_text
-from workbench.tui.keys import shared
-from workbench.tui.plain import figure, one_line
-from workbench.tui.screens.list_and_text import ListAndText
-from workbench.tui.screens.prompt_text import Edited, PolicyTextEditor, preview
-from workbench.tui.widgets.prompt_editor import PromptEditor
+from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
+from workbench.tui.plain import figure, one_line, titled
+from workbench.tui.screens.prompt_editors import Edited, PolicyTextEditor, PromptEditor, preview
+from workbench.tui.terminal import edit_outside
+from workbench.tui.widgets.cut_text import CutText
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextPart, TextView, wrap
 
@@ -50,10 +55,9 @@ def _listed(file: str) -> PromptFile:
         return PromptFile(file, None, str(refused))
 
 
-class PromptsScreen(ListAndText[Edited]):
+class PromptsScreen(ModalScreen[Edited | None]):
     """Screen dismissed with the policy that has the chosen or edited prompt, or None. A `field` is edited at once."""
 
-    NAME = "Prompts"
     HELP = """\
 Every prompt and template: what a strategy asks a model, and the text around its answer. Offline runs ignore the \
 prompt: R on the bench uses a model. The prompts of the settings come first: enter or e edits one next to the request \
@@ -63,6 +67,8 @@ that you can undo. On the right is the text or, after v, the request that is sen
 A placeholder, a name in braces, is filled in when the prompt is sent; an unknown placeholder is an error with its \
 line."""
     BINDINGS: ClassVar[list[BindingType]] = [
+        CLOSE_KEY,
+        HELP_KEY,
         Binding("v", "turn", "As sent", id="prompts.turn", tooltip="The prompt as sent for this session, or its text."),
         Binding(
             "e",
@@ -74,6 +80,7 @@ line."""
         shared("editor", "outside", "$EDITOR", "Edit a copy in $EDITOR."),
         Binding("u", "use", "Use it", id="prompts.use", tooltip="Use the prompt in the settings on the bench."),
     ]
+    AUTO_FOCUS = "TextList"
 
     def __init__(self, bench: Bench, field: Setting | None = None) -> None:
         super().__init__()
@@ -83,6 +90,14 @@ line."""
         self.every: tuple[Setting | PromptFile | str, ...] = ()
         """Rows of the list; a str is a heading."""
         self.sent = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield CutText(id="about")
+            with Horizontal():
+                yield TextList()
+                yield TextView()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self.list_them()
@@ -105,7 +120,8 @@ line."""
 
     @property
     def here(self) -> Setting | PromptFile | None:
-        one = self.every[self.at] if 0 <= self.at < len(self.every) else None
+        at = self.query_one(TextList).at
+        one = self.every[at] if 0 <= at < len(self.every) else None
         return None if isinstance(one, str) else one
 
     def _line(self, one: Setting | PromptFile | str) -> Text:
@@ -167,7 +183,15 @@ line."""
                 f"{one.found.id} · {prompt.language} · {used} · {figure(len(prompt.text))} characters\n"
                 f"offline runs ignore the prompt, R uses a model · placeholders: {takes} · {one.found.path}"
             )
-        self.say(words)
+        self._say(words)
+
+    def _say(self, words: str) -> None:
+        """Show up to two lines above the list."""
+        self.query_one("#about", Static).update(titled("Prompts", words))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self._say(f"✘ {failure}")
 
     # --- actions ----------------------------------------------------------------------------------------------------
 
@@ -187,13 +211,13 @@ line."""
         self.query_one(TextList).disabled = True
         self.query_one(Horizontal).mount(editor)
 
-    @on(PromptEditor.Closed)
-    async def _copy_edited(self, event: PromptEditor.Closed) -> None:
+    @on(PromptEditor.PromptFileClosed)
+    async def _copy_edited(self, event: PromptEditor.PromptFileClosed) -> None:
         await self._close_editor()
         self._saved(event.path)
 
-    @on(PolicyTextEditor.Closed)
-    async def _text_edited(self, event: PolicyTextEditor.Closed) -> None:
+    @on(PolicyTextEditor.PolicyTextClosed)
+    async def _text_edited(self, event: PolicyTextEditor.PolicyTextClosed) -> None:
         if event.edited:
             self.dismiss(event.edited)
         else:
@@ -217,7 +241,6 @@ line."""
         return super().check_action(action, parameters)
 
     def action_outside(self) -> None:
-
         one = self.here
         if not isinstance(one, PromptFile):
             return

@@ -13,15 +13,14 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
-from workbench.tui.history import UndoHistory
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import titled
-from workbench.tui.retention.facts import FactsPane
+from workbench.tui.retention.facts import FactsPane, has_recorded_compaction
 from workbench.tui.retention.generations import GenerationsPane
 from workbench.tui.retention.pane import RetentionPane, RetentionState
 from workbench.tui.retention.questions import QuestionsPane
 from workbench.tui.retention.rework import ReworkPane
-from workbench.tui.retention.words import is_recorded
+from workbench.tui.undo import UndoHistory
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -119,7 +118,7 @@ tail are the newest messages, which stay as they are."""
         """Hide actions that the tab does not have, and grey those that are off now."""
         if action in ("pin", "watch") and self.tab not in ("facts", "questions"):
             return False
-        if action == "recorded" and (self.tab != "facts" or not is_recorded(self.state.bench)):
+        if action == "recorded" and (self.tab != "facts" or not has_recorded_compaction(self.state.bench)):
             return False if self.tab != "facts" else None
         return None if action == "undo" and not self.state.is_changed else True
 

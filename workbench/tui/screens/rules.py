@@ -20,13 +20,13 @@ from textual.worker import Worker
 from workbench.analysis.watched_rules import StateChange, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, steps
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, several, titled
 from workbench.tui.rules import RuleEntry, epochs_of, rule_words, rules_of, states, toggle_watched
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
-from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown
+from workbench.tui.widgets.rules_list import HEADS, ListedRules, RulesList
 from workbench.tui.widgets.watched_lines import SIGNS
 
 ENDS = tuple(".!?。！？")
@@ -40,16 +40,17 @@ LEGEND = "✔ verbatim · ≈ paraphrased · ✘ contradicted · ○ gone · ? c
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class BenchAccess:
     """Access to the bench.
 
-    `index` is the message under the bench's cursor, `in_view` the text shown there. `turn` watches a sentence, or stops
-    watching it, and returns the watched ones; it raises BadInput. `take` takes a step and gets a sentence about it.
+    `index` is the message under the bench's cursor, `in_view` the text shown there. `toggle_rule` watches a sentence,
+    or stops watching it, and returns the watched ones; it raises BadInput. `take_step` takes a step and gets a sentence
+    about it.
     """
 
     bench: Callable[[], Bench]
-    turn: Callable[[str], tuple[str, ...]]
-    take: Callable[[Callable[[Bench], Bench], str], None]
+    toggle_rule: Callable[[str], tuple[str, ...]]
+    take_step: Callable[[Callable[[Bench], Bench], str], None]
     undo: Callable[[], None]
     index: int = 0
     in_view: str = ""
@@ -83,7 +84,7 @@ the bench: u undoes the last one, here or there."""
     ]
     AUTO_FOCUS = "RulesList"
 
-    def __init__(self, on_bench: Steps) -> None:
+    def __init__(self, on_bench: BenchAccess) -> None:
         super().__init__()
         self.on_bench = on_bench
         self.index, self.in_view = on_bench.index, on_bench.in_view
@@ -93,7 +94,7 @@ the bench: u undoes the last one, here or there."""
         self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}
         self.epochs: dict[str, tuple[StateChange, ...]] = {}
-        self.said = ""
+        self.note = ""
 
     @property
     def bench(self) -> Bench:
@@ -101,7 +102,7 @@ the bench: u undoes the last one, here or there."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(id="said")
+            yield Static(id="note")
             yield Input(placeholder="/ words to filter by, or a rule of your own", compact=True)
             yield Static(Text(HEADS, no_wrap=True), classes="heads")
             yield RulesList()
@@ -151,7 +152,7 @@ the bench: u undoes the last one, here or there."""
         if sentence not in self.states:
             (self.states[sentence],) = await asyncio.to_thread(states, bench, (sentence,))
             self.draw()
-        self.tell(rule)
+        self.explain(rule)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -169,7 +170,7 @@ the bench: u undoes the last one, here or there."""
         pinned = frozenset(places[id] for id in self.bench.pins if id in places)
         if typed and not marked:
             marked = rules[int(is_new and bool(found) and not typed.endswith(ENDS))].sentence
-        shown = Shown(rules, frozenset(self.bench.watched), pinned, self.states)
+        shown = ListedRules(rules, frozenset(self.bench.watched), pinned, self.states)
         self.query_one(RulesList).show(shown, marked)
         self.say()
 
@@ -182,11 +183,11 @@ the bench: u undoes the last one, here or there."""
         pins = {rule.index for rule in self.rules if rule.is_suggested}
         cost = sum({rule.index: rule.tokens for rule in self.rules if rule.is_suggested}.values())
         many += f" · a pins {several(len(pins), 'message')}, +{figure(cost)} tokens" if pins else ""
-        line = failure or self.said or many
-        self.query_one("#said", Static).update(titled("Rules", f"{line}\n{LEGEND}"))
+        line = failure or self.note or many
+        self.query_one("#note", Static).update(titled("Rules", f"{line}\n{LEGEND}"))
         self.refresh_bindings()
 
-    def tell(self, rule: RuleEntry | None) -> None:
+    def explain(self, rule: RuleEntry | None) -> None:
         """Show the complete rule, its source, and its states in the recorded compactions."""
         place = self.query_one("#rule", Static)
         if rule is None:
@@ -200,7 +201,7 @@ the bench: u undoes the last one, here or there."""
 
     @on(RulesList.Highlighted)
     def _marked(self, event: RulesList.Highlighted) -> None:
-        self.tell(event.rule)
+        self.explain(event.rule)
         if event.rule is not None and not (event.rule.sentence in self.states and event.rule.sentence in self.epochs):
             self.look_at(event.rule)
 
@@ -218,7 +219,7 @@ the bench: u undoes the last one, here or there."""
 
     def action_watch(self) -> None:
         if rule := self.query_one(RulesList).rule:
-            self.said = toggle_watched(self.on_bench.turn, rule.sentence)
+            self.note = toggle_watched(self.on_bench.toggle_rule, rule.sentence)
             self.draw()
 
     def action_pin(self) -> None:
@@ -226,7 +227,7 @@ the bench: u undoes the last one, here or there."""
         if rule is None:
             return
         if rule.index is None:
-            self.said = "No message says this: nothing to pin. space watches it."
+            self.note = "No message says this: nothing to pin. space watches it."
             self.say()
             return
         id = self.bench.messages[rule.index].id
@@ -239,17 +240,17 @@ the bench: u undoes the last one, here or there."""
         if new := ids - self.bench.pins:
             self._step(partial(steps.with_pins, pins=self.bench.pins | new), f"{several(len(new), 'message')} pinned")
 
-    def _step(self, make: Callable[[Bench], Bench], said: str) -> None:
-        self.on_bench.take(make, said)
-        self._changed(said)
+    def _step(self, make: Callable[[Bench], Bench], note: str) -> None:
+        self.on_bench.take_step(make, note)
+        self._changed(note)
 
     def action_undo(self) -> None:
         self.on_bench.undo()
         self._changed("undone")
 
-    def _changed(self, said: str) -> None:
+    def _changed(self, note: str) -> None:
         """Forget every state after a change of pins."""
-        self.said, self.judged, self.states = said, self.bench, {}
+        self.note, self.judged, self.states = note, self.bench, {}
         self.draw()
         self.judge()
 
@@ -272,13 +273,13 @@ the bench: u undoes the last one, here or there."""
         try:
             sentence = sentence_to_watch(rule.sentence)
             before = self.bench.watched
-            watched = self.on_bench.turn(sentence)
+            watched = self.on_bench.toggle_rule(sentence)
         except BadInput as refused:
-            self.said = f"✘ {refused}"
+            self.note = f"✘ {refused}"
             self.say()
             return
         new = next((one for one in watched if one not in before), sentence)
-        self.said = f"watched: “{one_line(new, 60)}”" if new in watched else "no longer watched"
+        self.note = f"watched: “{one_line(new, 60)}”" if new in watched else "no longer watched"
         self.own = [new, *self.own]
         self.query_one(Input).value = ""
         self.query_one(RulesList).focus()
@@ -296,7 +297,7 @@ the bench: u undoes the last one, here or there."""
     @on(RulesList.Selected)
     def _chosen(self, event: RulesList.Selected) -> None:
         if event.rule.index is None:
-            self.said = "No message says this."
+            self.note = "No message says this."
             self.say()
         else:
             self.dismiss(event.rule.index)

@@ -24,7 +24,7 @@ from workbench.runs.cost_estimate import RequestCost, request_costs
 from workbench.runs.drafts import Draft, draft_summarizer, drafts_of, user_writes
 from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import Usage, fingerprint
-from workbench.summarizers.by_name import SummarizerName, parse_name
+from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.call_limits import CallLimits
 from workbench.summarizers.driver import Run, RunEvent, drive
 from workbench.summarizers.estimate import estimate
@@ -32,15 +32,25 @@ from workbench.summarizers.run_records import sum_usage
 from workbench.summarizers.spend_limit import SpendLimit
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import added
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.plain import one_line, titled
+from workbench.tui.screens.confirm import spend_limit_of
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_history import RunHistory
-from workbench.tui.screens.run_journal import SavedRun, save_cancelled, save_finished
-from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
-from workbench.tui.screens.run_watch import RunLine, RunProgress, planned
-from workbench.tui.screens.run_words import BY_HAND, estimate_parts, progress_words, reading_words, spent_words, who
-from workbench.tui.spending import spend_limit_of
+from workbench.tui.screens.run_keys import BINDINGS, HELP, ON_PANES, PANES
+from workbench.tui.screens.run_progress import RunLine, RunProgress, planned
+from workbench.tui.screens.run_saving import SavedRun, save_cancelled, save_finished
+from workbench.tui.screens.run_words import (
+    BY_HAND,
+    assessment_words,
+    estimate_parts,
+    phase_words,
+    progress_words,
+    saved_summarizer,
+    spent_words,
+    stream_parts,
+    who,
+)
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
@@ -65,16 +75,6 @@ class RunScreenResult:
     run: Run | None = None
 
 
-def chosen(bench: Bench) -> SummarizerName:
-    """Summarizer of this session; extractive if the saved one does not exist any more."""
-    if bench.summarizer == BY_HAND.kind:
-        return BY_HAND
-    try:
-        return parse_name(bench.summarizer)
-    except BadInput:
-        return SummarizerName("extractive")
-
-
 class RunScreen(Drafting, Screen[RunScreenResult | None]):
     HELP = HELP
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -86,15 +86,15 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         super().__init__()
         self.bench = bench
         self.limits, self.begins_with_history = limits, history
-        self.writer = chosen(bench)
+        self.writer = saved_summarizer(bench)
         self.phase: Phase = "ready"
         self.estimates: tuple[RequestCost, ...] | None = None
         self.lines: list[RunLine] = []
         self.progress = RunProgress()
         self.live = LiveRun(bench, self.writer)
         self.earlier = Usage()
-        self.purse = SpendLimit()
-        self.said = ""
+        self.spend_limit = SpendLimit()
+        self.status = ""
         self._drawn: object = None
         self._possible: tuple[bool | None, ...] = ()
 
@@ -113,7 +113,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
                 yield TextList(id="facts", classes="pane")
                 yield Static(id="fact")
         yield RunHistory(self.bench)
-        yield Static(id="said")
+        yield Static(id="note")
         yield Static(id="progress")
         yield KeysLine()
 
@@ -136,7 +136,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     def draw(self) -> None:
         """Draw everything but the content of the panes."""
         self.set_class(self.phase == "draft", "-draft")
-        title = f"{self.bench.strategy.title} · {who(self.writer)} · {self._phase_words()}"
+        title = f"{self.bench.strategy.title} · {who(self.writer)} · {phase_words(self.phase, self.progress)}"
         self.query_one("#title", Static).update(titled("Run", one_line(title, 300)))
         self._draw_steps()
         self._draw_state()
@@ -148,14 +148,6 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
-
-    def _phase_words(self) -> str:
-        match self.phase:
-            case "ready":
-                return "not committed" if self.progress.calls else "nothing sent yet"
-            case "running":
-                return "running, esc cancels"
-        return "draft, ctrl+s commits"
 
     def _draw_steps(self) -> None:
         rows = []
@@ -171,16 +163,16 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             case "running":
                 first = progress_words(self.progress, self.writer, self.live.recorder.usage)
             case "draft":
-                first = reading_words(self.bench, self.reading, self.draft, self.draft_tokens)
+                first = assessment_words(self.bench, self.assessment, self.draft, self.draft_tokens)
                 first += spent_words(self.earlier, self.writer)
             case "ready":
                 first = "" if self.estimates is not None else "reading what would be sent …"
         self.query_one("#progress", Static).update(Text(one_line(first, 400)), layout=False)
 
     def say(self, sentence: str) -> None:
-        if sentence != self.said:
-            self.said = sentence
-            self.query_one("#said", Static).update(Text(one_line(sentence, 600)))
+        if sentence != self.status:
+            self.status = sentence
+            self.query_one("#note", Static).update(Text(one_line(sentence, 600)))
         self._draw_state()
 
     def _flush(self) -> None:
@@ -189,7 +181,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             return
         self._draw_steps()
         self._draw_state()
-        calls = self.progress.at_work or self.progress.calls[-1:]
+        calls = self.progress.active_calls or self.progress.calls[-1:]
         now = tuple((line.number, line.state, line.chars) for line in calls)
         if now == self._drawn or not calls:
             return
@@ -265,7 +257,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     def start(self, drafts: tuple[Draft, ...]) -> None:
         """Start the run; requests that `drafts` answer are not sent again."""
         try:
-            self.purse = spend_limit_of(self.app)
+            self.spend_limit = spend_limit_of(self.app)
         except BadInput as refused:
             self.say(str(refused))
             return
@@ -285,15 +277,12 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     async def summarizer(self) -> Summarizer:
         """Summarizer chosen by the user, with its calls observed. Raises BadInput if it cannot be used: no key, no such
         run."""
-        asks = self.writer != BY_HAND
-        ask = (
-            await connect(self.live, self.purse, self.progress.on_live_event, limits=self.limits)
-            if asks
-            else user_writes
-        )
+        ask: Summarizer = user_writes
+        if self.writer != BY_HAND:
+            ask = await connect(self.live, self.spend_limit, self.progress.on_live_event, limits=self.limits)
 
         async def watched(request: SummaryRequest) -> Answer:
-            self.progress.asked(request, await asyncio.to_thread(lambda: request.key))
+            self.progress.request_sent(request, await asyncio.to_thread(lambda: request.key))
             return await ask(request)
 
         return watched
@@ -301,13 +290,13 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     @work(exclusive=True, group="run", exit_on_error=False, description="run_it")
     async def run_it(self, drafts: tuple[Draft, ...]) -> None:
         clock, live, watch, name = time.perf_counter(), self.live, self.progress, self.writer
-        before = self.phase_before(drafts)
+        before: Phase = "draft" if drafts else "ready"
         try:
             if name.model and not drafts:
                 most = added(estimate.at_most.dollars for estimate in self.estimates or ())
-                await self.purse.allow(most, name.model)
+                await self.spend_limit.allow(most, name.model)
             ask = draft_summarizer(drafts, await self.summarizer())
-            done = await drive_live(live, live.bench.compacting(), ask, watch.told, keeps=True)
+            done = await drive_live(live, live.bench.compacting(), ask, watch.on_run_event, keeps=True)
         except BadInput as refused:
             self._back_to(before, str(refused))
             return
@@ -326,11 +315,8 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         self.earlier = sum_usage((self.earlier, live.recorder.usage))
         if name.has_run_record:
             self.keep(lambda: save_finished(live, done))
-        heard = [line.text for line in watch.calls]
-        self.show_drafts(self._with_old_edits(drafts_of(done, heard), drafts))
-
-    def phase_before(self, drafts: tuple[Draft, ...]) -> Phase:
-        return "draft" if drafts else "ready"
+        texts = [line.text for line in watch.calls]
+        self.show_drafts(self._with_old_edits(drafts_of(done, texts), drafts))
 
     @staticmethod
     def _with_old_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
@@ -356,8 +342,8 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         id, trouble = await saving
         if trouble:
             self.app.notify(trouble, severity="warning", markup=False)
-        elif not self.said.endswith(id):
-            self.say(f"{self.said}{' · ' if self.said else ''}kept as run {id}")
+        elif not self.status.endswith(id):
+            self.say(f"{self.status}{' · ' if self.status else ''}kept as run {id}")
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -371,16 +357,16 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             self.action_history()
         elif self.phase == "running":
             self.workers.cancel_group(self, "run")
-        elif self.phase == "draft" and self.is_worth_keeping and not self.sure:
-            self.sure = True
+        elif self.phase == "draft" and self.is_worth_keeping and not self.is_warned:
+            self.is_warned = True
             self.say("The drafts are not committed: ctrl+s commits them, esc again discards them.")
         else:
-            self.left = True
+            self.is_closing = True
             self.dismiss(RunScreenResult(str(self.writer)))
 
     def leave_with(self, run: Run) -> None:
         """Commit the run and close."""
-        self.left = True
+        self.is_closing = True
         self.dismiss(RunScreenResult(str(self.writer), self.bench.pins, run))
 
     # --- panes ------------------------------------------------------------------------------------------------------
@@ -416,7 +402,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         """Hide actions that are off in this phase."""
         draft = self.phase == "draft"
         if self.has_class("-history"):
-            return action not in OF_PANES
+            return action not in ON_PANES
         match action:
             case "history":
                 return self.phase == "ready"
@@ -431,23 +417,3 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             case "insert_fact" | "pin_fact":
                 return draft and self.loss is not None
         return True
-
-
-OF_PANES = frozenset(
-    ("send", "summarizer", "go", "retry", "accept", "again", "as_written", "outside", "insert_fact", "pin_fact", "pane",
-     "next_pane")
-)  # fmt: skip
-"""Actions on the panes, which the run history hides."""
-
-
-def stream_parts(calls: list[RunLine], rows: int) -> tuple[TextPart, ...]:
-    """Text of running calls: of one call all of it, of several the last `rows` lines of each."""
-    parts: list[TextPart] = []
-    for line in calls:
-        if len(calls) == 1:
-            parts.append(TextPart(line.text or "waiting for the first words …", "" if line.text else "dim"))
-            continue
-        number = (line.number or 0) + 1
-        parts.append(TextPart(f"{number} · {line.what} · {line.state}", "title"))
-        parts.append(TextPart("\n".join(line.text[-4_000:].splitlines()[-rows:]) or "…"))
-    return tuple(parts)

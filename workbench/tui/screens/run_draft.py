@@ -36,18 +36,13 @@ from workbench.summarizers.sections import (
 )
 from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.summarizers.summarizer import Summarizer
-from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line
 from workbench.tui.screens.ask import AskScreen, LineAnswer
 from workbench.tui.screens.run_facts import Facts
-from workbench.tui.screens.run_journal import SavedRun, save_call, save_cancelled, save_edited, save_uncommitted
-from workbench.tui.screens.run_watch import RunLine, RunProgress
-from workbench.tui.screens.run_words import (
-    BY_HAND,
-    failure_words,
-    same_section,
-    section_line,
-)
+from workbench.tui.screens.run_progress import RunLine, RunProgress
+from workbench.tui.screens.run_saving import SavedRun, save_call, save_cancelled, save_edited, save_uncommitted
+from workbench.tui.screens.run_words import BY_HAND, failure_words, same_section, section_line
+from workbench.tui.terminal import edit_outside
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextPart, TextView
@@ -61,12 +56,12 @@ class Drafting(Facts):
 
     drafts: tuple[Draft, ...] = ()
     at: int | None = None
-    reading: Assessment | None = None
+    assessment: Assessment | None = None
     draft_tokens: int = 0
-    sure: bool = False
-    left: bool = False
+    is_warned: bool = False
+    is_closing: bool = False
     _stale: bool = False
-    _reads: bool = False
+    _is_assessing: bool = False
 
     if TYPE_CHECKING:
         writer: SummarizerName
@@ -83,14 +78,13 @@ class Drafting(Facts):
         async def summarizer(self) -> Summarizer: ...
         def keep(self, record: Callable[[], SavedRun]) -> object: ...
         def leave_with(self, run: Run) -> None: ...
-        def _told(self, event: RunEvent) -> None: ...
 
     def __init__(self) -> None:
         super().__init__()
         self.sections: tuple[SummarySection, ...] = ()
         self.accepted: set[tuple[int, str]] = set()
         self.rewritten: set[tuple[int, str]] = set()
-        self._grounds: dict[int, asyncio.Future[SummaryChecker]] = {}
+        self._checkers: dict[int, asyncio.Future[SummaryChecker]] = {}
 
     @property
     def draft(self) -> Draft | None:
@@ -109,15 +103,15 @@ class Drafting(Facts):
     def on_unmount(self) -> None:
         """Save drafts that are neither committed nor discarded if the program ends, as when a terminal is closed."""
         bench, drafts = self.bench, self.drafts
-        if not self.left and any(draft.edited or draft.accepted for draft in drafts):
+        if not self.is_closing and any(draft.edited or draft.accepted for draft in drafts):
             run_shielded(lambda: save_uncommitted(bench, drafts))
 
     # --- which draft ------------------------------------------------------------------------------------------------
 
     def show_drafts(self, drafts: tuple[Draft, ...]) -> None:
         """Show the drafts of a finished run: in the editor the first failed one, else the last."""
-        self.phase, self.drafts, self.sure, self.reading, self.at = "draft", drafts, False, None, None
-        self._grounds.clear()
+        self.phase, self.drafts, self.is_warned, self.assessment, self.at = "draft", drafts, False, None, None
+        self._checkers.clear()
         self.draw()
         if drafts:
             failed = (n for n, draft in enumerate(drafts) if not isinstance(draft.final_answer, Summary))
@@ -138,8 +132,7 @@ class Drafting(Facts):
         editor.show(draft.text)
         self.put_grounding(None)
         self.put_sections()
-        failed = isinstance(draft.answer, SummaryFailed) and not draft.edited and not draft.accepted
-        if failed and isinstance(draft.answer, SummaryFailed):
+        if isinstance(draft.answer, SummaryFailed) and not draft.edited and not draft.accepted:
             self.say(failure_words(draft.answer) if self.writer != BY_HAND else "Write the summary here.")
         if isinstance(draft.answer, ServerSummary):
             self.say(f"the server's block: {draft.answer.block_note}; edited, the draft becomes plain text")
@@ -159,15 +152,14 @@ class Drafting(Facts):
     @on(TextArea.Changed, "#editor")
     def _typed(self, event: TextArea.Changed) -> None:
         text = event.text_area.text
-        if self.draft is None or text == self.draft.text:
-            return
-        self._change_draft(text=text)
+        if self.draft is not None and text != self.draft.text:
+            self._change_draft(text=text)
 
     def _change_draft(self, **changes: object) -> None:
         assert self.at is not None
         changed = replace(self.drafts[self.at], **changes)  # type: ignore[arg-type]
         self.drafts = (*self.drafts[: self.at], changed, *self.drafts[self.at + 1 :])
-        self.sure = False
+        self.is_warned = False
         self.put_sections()
         self.read()
 
@@ -197,8 +189,8 @@ class Drafting(Facts):
             texts.show(())
             return
         self.sections = sections_of(draft.text, draft.request.sections)
-        there = self.found.unsupported if self.found else ()
-        counts = Counter(section_at(self.sections, one.start) for one in there)
+        claims = self.found.unsupported if self.found else ()
+        counts = Counter(section_at(self.sections, claim.start) for claim in claims)
         lines = [
             section_line(section, draft.text, self.state_of(section, draft), counts[number])
             for number, section in enumerate(self.sections)
@@ -232,11 +224,11 @@ class Drafting(Facts):
         number = self.section
         self.accepted.add((self.at, bare_title(self.sections[number].title)))
         self.put_sections()
-        left = [n for n, s in enumerate(self.sections) if (self.at, bare_title(s.title)) not in self.accepted]
-        if left:
-            following = next((n for n in left if n > number), left[0])
+        open_sections = [n for n, s in enumerate(self.sections) if (self.at, bare_title(s.title)) not in self.accepted]
+        if open_sections:
+            following = next((n for n in open_sections if n > number), open_sections[0])
             self.query_one(DraftEditor).go_to(self.sections[following].body)
-            self.say(f"accepted; {len(left)} of {len(self.sections)} sections left")
+            self.say(f"accepted; {len(open_sections)} of {len(self.sections)} sections left")
         else:
             self.say("every section is accepted; ctrl+s commits")
 
@@ -298,22 +290,21 @@ class Drafting(Facts):
         self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
         watch, live = self.progress, self.live
 
-        def told(event: RunEvent) -> None:
+        def on_event(event: RunEvent) -> None:
             live.recorder.on_run_event(event)
-            watch.told(event)
+            watch.on_run_event(event)
 
         before, self.lines = self.lines, watch.lines
         self.remove_class("-editing")
         self.say("")
         self.draw()
-        clock = time.perf_counter()
-        cancelled = False
+        clock, cancelled = time.perf_counter(), False
         try:
             request = await asyncio.to_thread(_section_request, draft, section, instruction)
             summarizer = await self.summarizer()
-            told(RequestsStarted((request,), 0))
+            on_event(RequestsStarted((request,), 0))
             answer = await ask(summarizer, request)
-            told(
+            on_event(
                 RequestAnswered(0, request, answer)
                 if isinstance(answer, Summary)
                 else RequestFailed(0, request, answer)
@@ -353,53 +344,55 @@ class Drafting(Facts):
     def read(self) -> None:
         """Assess the drafts after a change of text or pins, once typing rests."""
         self._stale = True
-        if not self._reads:
-            self._reads = True
-            self.read_when_rested()
+        if not self._is_assessing:
+            self._is_assessing = True
+            self.assess_when_rested()
 
     @work(group="read", exit_on_error=False)
-    async def read_when_rested(self) -> None:
+    async def assess_when_rested(self) -> None:
         try:
             while self._stale:
                 self._stale = False
-                await asyncio.sleep(SETTLE_S if self.reading else 0)
+                await asyncio.sleep(SETTLE_S if self.assessment else 0)
                 if not self._stale:
-                    await self._read_once()
+                    await self._assess_once()
         finally:
-            self._reads = False
+            self._is_assessing = False
 
-    async def _read_once(self) -> None:
+    async def _assess_once(self) -> None:
         """Assess the drafts once. Never two at a time: a thread cannot be cancelled."""
         bench, drafts, number, draft = self.bench, self.drafts, self.at, self.draft
         if draft is not None and number is not None:
-            ground = await asyncio.shield(self._ground(number, draft.request))
+            ground = await asyncio.shield(self._checker_of(number, draft.request))
             found = await asyncio.to_thread(ground.check, draft.text)
             meter = bench.context.layout.sizes.meter
             tokens = await asyncio.to_thread(meter.text_tokens, draft.text)
             if (number, drafts) == (self.at, self.drafts):
                 self.draft_tokens = tokens
                 self.put_grounding(found)
-        reading = await asyncio.to_thread(
+        assessment = await asyncio.to_thread(
             lambda: compute(rerun_with_drafts(bench, drafts), "after", "checks", "lost", "watched")
         )
         if bench is self.bench and drafts is self.drafts:
-            self.reading = reading
+            self.assessment = assessment
             self.put_facts()
             self.draw()
 
-    def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[SummaryChecker]:
+    def _checker_of(self, number: int, request: SummaryRequest) -> asyncio.Future[SummaryChecker]:
         """Grounding of a draft's head, computed once."""
-        if number not in self._grounds:
+        if number not in self._checkers:
             loop = asyncio.get_running_loop()
-            self._grounds[number] = loop.run_in_executor(None, lambda: SummaryChecker(request.masked, request.previous))
-        return self._grounds[number]
+            self._checkers[number] = loop.run_in_executor(
+                None, lambda: SummaryChecker(request.masked, request.previous)
+            )
+        return self._checkers[number]
 
     # --- committing -------------------------------------------------------------------------------------------------
 
     def action_retry(self) -> None:
         """Ask again for failed drafts; edited and accepted ones stay."""
         answered = tuple(draft for draft in self.drafts if isinstance(draft.final_answer, Summary))
-        if len(answered) == len(self.drafts) and not (self.reading and requests_without_draft(self.reading.run)):
+        if len(answered) == len(self.drafts) and not (self.assessment and requests_without_draft(self.assessment.run)):
             self.say("No call failed. ctrl+g rewrites a section.")
             return
         self.start(answered)
@@ -408,17 +401,17 @@ class Drafting(Facts):
     async def action_go(self) -> None:
         """Commit the drafts; if a changed draft needs more calls, make those first."""
         bench, drafts = self.bench, self.drafts
-        reading = await asyncio.to_thread(rerun_with_drafts, bench, drafts)
+        assessment = await asyncio.to_thread(rerun_with_drafts, bench, drafts)
         if drafts is not self.drafts or bench is not self.bench or self.phase != "draft":
             return
-        if requests_without_draft(reading.run):
+        if requests_without_draft(assessment.run):
             self.start(drafts)
             return
         if any(isinstance(draft.final_answer, Summary) and (draft.edited or draft.accepted) for draft in drafts):
-            _, trouble = await run_shielded(lambda: save_edited(bench, reading))
+            _, trouble = await run_shielded(lambda: save_edited(bench, assessment))
             if trouble:
                 self.app.notify(trouble, severity="warning", markup=False)
-        self.leave_with(reading.run)
+        self.leave_with(assessment.run)
 
 
 def _section_request(draft: Draft, section: SummarySection, instruction: str) -> SummaryRequest:

@@ -30,7 +30,7 @@ class Facts(Screen["object"]):
 
     if TYPE_CHECKING:
         bench: Bench
-        reading: Assessment | None
+        assessment: Assessment | None
         sections: tuple[SummarySection, ...]
 
         @property
@@ -62,12 +62,12 @@ class Facts(Screen["object"]):
 
     def put_facts(self) -> None:
         """Fill the list of facts, and the states of watched rules."""
-        states = self.reading.watched if self.reading else ()
+        states = self.assessment.watched if self.assessment else ()
         watched = self.query_one(WatchedLines)
         watched.make_room(self.size.height)
         watched.show(Watching(self.bench.watched, states, moments=("now", "after")))
         texts = self.query_one("#facts", TextList)
-        lost = self.reading.lost if self.reading else None
+        lost = self.assessment.lost if self.assessment else None
         waiting = "looking up the draft's facts …" if self.draft else "no draft, nothing to look up"
         self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
         texts.border_title = f"facts · {figure(len(lost))} lost" if lost is not None else "facts"

@@ -36,7 +36,7 @@ from workbench.summarizers import run_history
 from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.run_history import RunRow
 from workbench.tokens.cost import money
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.widgets.cut_text import CutText

@@ -63,6 +63,12 @@ BINDINGS: list[BindingType] = [
     HELP_KEY,
 ]
 
+ON_PANES = frozenset(
+    ("send", "summarizer", "go", "retry", "accept", "again", "as_written", "outside", "insert_fact", "pin_fact", "pane",
+     "next_pane")
+)  # fmt: skip
+"""Actions on the panes, which the run history hides."""
+
 HELP = """\
 A compaction that you run and edit. First you see exactly what will be sent, with its size and its price: nothing \
 leaves this machine before you press enter. While it runs, the list of steps shows each rung of the strategy and each \

@@ -20,12 +20,12 @@ from workbench.compaction.summary_request import SummaryFailed
 from workbench.runs.cost_estimate import RequestCost
 from workbench.runs.drafts import Draft, requests_without_draft
 from workbench.session import Usage
-from workbench.summarizers.by_name import SummarizerName, request_as_sent
+from workbench.summarizers.by_name import SummarizerName, parse_name, request_as_sent
 from workbench.summarizers.sections import SummarySection, bare_title
 from workbench.tokens.cost import actual, added, money
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import change, figure, one_line
-from workbench.tui.screens.run_watch import RunProgress
+from workbench.tui.screens.run_progress import RunLine, RunProgress
 from workbench.tui.widgets.text_view import TextPart
 
 BY_HAND = SummarizerName("typed")
@@ -43,6 +43,16 @@ NOUNS = {"instruction": "standing instruction", "stated": "statement", "error": 
 
 BIG = 2_000_000
 """Characters shown of a request. A longer one is shown without its middle, but sent completely."""
+
+
+def saved_summarizer(bench: Bench) -> SummarizerName:
+    """Summarizer of this session; extractive if the saved one does not exist any more."""
+    if bench.summarizer == BY_HAND.kind:
+        return BY_HAND
+    try:
+        return parse_name(bench.summarizer)
+    except BadInput:
+        return SummarizerName("extractive")
 
 
 def who(name: SummarizerName) -> str:
@@ -133,6 +143,16 @@ def _limits(estimate: RequestCost) -> str:
     return f"{request.form}, {request.language}, {most}at most {figure(estimate.most)} tokens{within}"
 
 
+def phase_words(phase: str, watch: RunProgress) -> str:
+    """Phase of the run screen (ready, running, draft) in words."""
+    match phase:
+        case "ready":
+            return "not committed" if watch.calls else "nothing sent yet"
+        case "running":
+            return "running, esc cancels"
+    return "draft, ctrl+s commits"
+
+
 def progress_words(watch: RunProgress, name: SummarizerName, usage: Usage) -> str:
     """Tokens, seconds and cost so far."""
     written = max(usage.output, sum(line.written for line in watch.calls))
@@ -148,28 +168,41 @@ def progress_words(watch: RunProgress, name: SummarizerName, usage: Usage) -> st
     return " · ".join(facts)
 
 
+def stream_parts(calls: list[RunLine], rows: int) -> tuple[TextPart, ...]:
+    """Text of running calls: of one call all of it, of several the last `rows` lines of each."""
+    parts: list[TextPart] = []
+    for line in calls:
+        if len(calls) == 1:
+            parts.append(TextPart(line.text or "waiting for the first words …", "" if line.text else "dim"))
+            continue
+        number = (line.number or 0) + 1
+        parts.append(TextPart(f"{number} · {line.what} · {line.state}", "title"))
+        parts.append(TextPart("\n".join(line.text[-4_000:].splitlines()[-rows:]) or "…"))
+    return tuple(parts)
+
+
 def spent_words(usage: Usage, name: SummarizerName) -> str:
     """Cost of all calls of this screen, "" for none."""
     return f" · {actual(usage, name.model)} spent" if name.model and usage.output else ""
 
 
-def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None, tokens: int) -> str:
+def assessment_words(bench: Bench, assessment: Assessment | None, draft: Draft | None, tokens: int) -> str:
     """Size of the draft, size of its outcome, checks, and number of requests still to be sent. `tokens` is the size of
     the draft."""
-    said = []
+    facts = []
     if draft is not None:
-        said.append(f"draft {figure(len(draft.text))} characters, ~{figure(tokens)} tokens")
-    if reading is None:
-        return " · ".join([*said, "checking …"])
-    before, after = bench.context.total, reading.after
+        facts.append(f"draft {figure(len(draft.text))} characters, ~{figure(tokens)} tokens")
+    if assessment is None:
+        return " · ".join([*facts, "checking …"])
+    before, after = bench.context.total, assessment.after
     by = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
-    said.append(f"{before} → {after} tokens{by}")
-    said.append(checks_title(reading.checks).text)
-    if to_send := requests_without_draft(reading.run):
-        said.append(f"{len(to_send)} more to send (ctrl+s)")
-    elif reading.outcome.status != "compacted":
-        said.append(verdict(reading.outcome.status, reading.outcome.reason))
-    return " · ".join(said)
+    facts.append(f"{before} → {after} tokens{by}")
+    facts.append(checks_title(assessment.checks).text)
+    if to_send := requests_without_draft(assessment.run):
+        facts.append(f"{len(to_send)} more to send (ctrl+s)")
+    elif assessment.outcome.status != "compacted":
+        facts.append(verdict(assessment.outcome.status, assessment.outcome.reason))
+    return " · ".join(facts)
 
 
 def failure_words(failure: SummaryFailed) -> str:

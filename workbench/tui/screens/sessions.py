@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
@@ -19,26 +19,23 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
-from workbench.auditing.advice import advise, loss_sentences
 from workbench.auditing.cache import RowCache
 from workbench.auditing.columns import TABLES, About, Record, matching, records, sorted_by
 from workbench.auditing.files import save
-from workbench.auditing.groups import KEYS, SessionGroup, group_sessions
+from workbench.auditing.groups import KEYS
 from workbench.auditing.rows import SessionRow, mark_copies
 from workbench.auditing.run import audit_files, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.figures import dollars
-from workbench.base.tables import Column
 from workbench.finding.discover import Result, discover, is_session_folder
 from workbench.formats.glance import SessionGlance
-from workbench.tui import entries
-from workbench.tui.entries import SessionEntry
-from workbench.tui.failures import failure_of
-from workbench.tui.home import Recent
+from workbench.tui import session_entries
+from workbench.tui.background import failure_of
 from workbench.tui.keys import HELP_KEY, shared
-from workbench.tui.plain import figure, fit, one_line, several, titled
+from workbench.tui.plain import figure, one_line, several, titled
 from workbench.tui.screens.ask import LineAnswer, ask_path
+from workbench.tui.session_entries import SessionEntry
+from workbench.tui.settings import Recent
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
@@ -51,32 +48,8 @@ POST_S = 0.5
 SETTLE_S = 0.05
 """Time the cursor rests before the pane below is filled."""
 
-GROUPS_SHOWN = 12
-SHOWN: dict[About, str] = {
-    "sessions": "changed agent title tokens window_share compactions lost_rules next_step rework grown_compactions "
-    "removed_messages usd unrecorded_overhead_tokens calls peak_tokens copies model version project file",
-    "compactions": "agent model project kind tokens_before tokens_after grew seconds usd removed_messages rework "
-    "lost_rules resumed_calls time version file",
-    "unreadable": "file error bytes",
-}
-FIRST: dict[About, str] = {"sessions": "changed", "compactions": "tokens_before", "unreadable": "file"}
-"""Column that sorts each table at first."""
-
-HEADINGS = {"changed": "when", "window_share": "window"}
-"""Headings that differ from those of the command line's tables, by column key."""
-
-EMPTY: dict[About, str] = {
-    "compactions": "No session here records a compaction. c: what could not be read.",
-    "unreadable": "Every file could be read. c: the sessions.",
-}
 Key = tuple[str, str]
 """Absolute path of a file, and the session's id in a file of several."""
-
-
-def _columns(about: About) -> list[Column]:
-    known = {one.key: one for one in TABLES[about]}
-    shown = (known[key] for key in SHOWN[about].split())
-    return [replace(one, heading=HEADINGS.get(one.key, one.heading)) for one in shown]
 
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (32, "-high")]
@@ -158,13 +131,13 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.file = file
         self.folders = [path for path in sources if path.is_dir() and not is_session_folder(path)]
         self.files = [path for path in sources if path not in self.folders]
-        self.own = list(parts) if file else entries.argument_entries(self.files)
+        self.own = list(parts) if file else session_entries.argument_entries(self.files)
         if not file and not self.folders:
-            self.own += [*entries.recent_entries(recents), *entries.sample_entries()]
+            self.own += [*session_entries.recent_entries(recents), *session_entries.sample_entries()]
         self.entries: dict[Key, SessionEntry] = {}
         self.rows: dict[Key, SessionRow] = {}
         self.about: About = "sessions"
-        self.order: tuple[str, bool] = ("" if file else FIRST["sessions"], True)
+        self.order: tuple[str, bool] = ("" if file else session_entries.FIRST["sessions"], True)
         self.sums = 0
         """Content of the pane below: 0 is the session under the cursor, n are sums by the n-th of `KEYS`."""
         self.state = "" if file else " · looking …"
@@ -205,8 +178,8 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         batch: list[SessionEntry] = []
         named = [one for one in self.own if one.kind != "sample"]
         samples = [one for one in self.own if one.kind == "sample"]
-        found = map(entries.found_entry, self._found(worker))
-        for entry in chain(map(entries.with_glance, named), found, map(entries.with_glance, samples)):
+        found = map(session_entries.found_entry, self._found(worker))
+        for entry in chain(map(session_entries.with_glance, named), found, map(session_entries.with_glance, samples)):
             batch.append(entry)
             if worker.is_cancelled:
                 return
@@ -264,23 +237,27 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     async def list_them(self) -> None:
         """Filter, sort and sum up in a thread, for thousands of rows."""
         query, about, order = self.query_one("#search", Input).value, self.about, self.order
-        columns = list(entries.PART_COLUMNS) if self.file else _columns(about)
+        columns = list(session_entries.PART_COLUMNS) if self.file else session_entries.table_columns(about)
         rows, known = tuple(self.rows.values()), tuple(self.entries.values())
         named = {str(path.absolute()) for path in self.files}
 
         def compute() -> tuple[list[Record], list[str], list[TextPart]]:
             if self.file:
-                return [entries.part_record(one) for one in entries.matching(known, query)], [], []
+                return [session_entries.part_record(one) for one in session_entries.matching(known, query)], [], []
             matched = list(matching(mark_copies(rows), query))
             lines = list(records(matched, about))
             if about == "sessions":
                 read = {row.path for row in rows}
                 glanced = (one for one in known if str(one.path.absolute()) not in read)
-                lines += map(entries.record_of, entries.matching(list(glanced), query))
+                lines += map(session_entries.record_of, session_entries.matching(list(glanced), query))
             by = next(one for one in columns if one.key == order[0])
             lines = sorted_by(lines, by, down=order[1])
             lines.sort(key=lambda line: str(line["file"]) not in named)
-            return lines, _advice(matched), sums(matched, self.sums - 1) if self.sums else []
+            return (
+                lines,
+                session_entries.advice_lines(matched),
+                session_entries.sum_parts(matched, self.sums - 1) if self.sums else [],
+            )
 
         lines, advice, summed = await asyncio.to_thread(compute)
         table = self.query_one(RecordTable)
@@ -289,7 +266,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         place = f" in {one_line(self.file.name, 100)}" if self.file else ""
         refused = sum(bool(row.error) for row in rows) if about == "sessions" else 0
         unread = f" · {figure(refused)} unreadable" if refused else ""
-        title = f"{_many(len(lines), about)}{place}{unread}{self.state}"
+        title = f"{session_entries.rows_words(len(lines), about)}{place}{unread}{self.state}"
         self.query_one("#table").border_title = title.replace("[", r"\[")
         self.query_one("#below").border_title = f"sums by {KEYS[self.sums - 1]}" if self.sums else "session"
         if self.sums:
@@ -304,7 +281,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         if query.strip() and (self.entries or self.rows):
             return f"No row matches “{one_line(query.strip(), 30)}”: esc clears them."
         if self.about != "sessions" and self.rows:
-            return EMPTY[self.about]
+            return session_entries.EMPTY[self.about]
         if self.folders:
             below = " or ".join(folder.name or str(folder) for folder in self.folders)
             return f"No session in {one_line(below, 40)}. f5 looks again."
@@ -325,7 +302,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             entry = self.entries.get((str(path), part)) or SessionEntry(
                 "found", path, str(here.get("title") or ""), part=part
             )
-            parts = _drawn(await asyncio.to_thread(entries.preview, entry))
+            parts = session_entries.fact_parts(await asyncio.to_thread(session_entries.preview, entry))
         if not self.sums:
             self.query_one("#below", TextView).show(parts, key=here and (here["file"], here["part"]))
 
@@ -347,7 +324,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     def action_next_table(self) -> None:
         tables = list(TABLES)
         self.about = tables[(tables.index(self.about) + 1) % len(tables)]
-        first = next(one for one in TABLES[self.about] if one.key == FIRST[self.about])
+        first = next(one for one in TABLES[self.about] if one.key == session_entries.FIRST[self.about])
         self.order = (first.key, first.kind != "text")
         self.list_them()
 
@@ -415,12 +392,12 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     def on_paste(self, event: events.Paste) -> None:
         """Open a file dropped on the terminal, which arrives as a paste of its path."""
-        if path := entries.typed_path(event.text.strip()):
+        if path := session_entries.typed_path(event.text.strip()):
             self.open(path)
 
     @on(Input.Submitted, "#search")
     def _to_table(self) -> None:
-        typed = None if self.file else entries.typed_path(self.query_one("#search", Input).value)
+        typed = None if self.file else session_entries.typed_path(self.query_one("#search", Input).value)
         if typed:
             self.open(typed)
         else:
@@ -440,52 +417,3 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
 def _key(entry: SessionEntry) -> Key:
     return str(entry.path.absolute()), entry.part
-
-
-def _many(number: int, about: About) -> str:
-    """Number of rows in words: `1 session`, `12 compactions`, `3 unreadable`."""
-    return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
-
-
-def _advice(rows: Sequence[SessionRow]) -> list[str]:
-    """Losses of the compactions and advice, a sentence each."""
-    lines = [*loss_sentences(rows), *map(str, advise(rows))]
-    return [one_line(line, 2_000) for line in lines]
-
-
-def sums(rows: Sequence[SessionRow], key: int) -> list[TextPart]:
-    """Sums of the rows by one of `KEYS`."""
-    parts: list[TextPart] = []
-    for number, one in enumerate(group_sessions(rows, (KEYS[key],))):
-        if number == GROUPS_SHOWN:
-            return [*parts, TextPart("…", "dim")]
-        name = fit(one_line(one.key[0]) or "–", 24)
-        parts.append(TextPart(f"{name} {_sum(one)}", "title", then=((len(name), ""),)))
-    return parts
-
-
-def _sum(one: SessionGroup) -> str:
-    parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
-    if one.copies:
-        parts.append(f"{several(one.copies, 'copy')} not counted")
-    if one.larger:
-        parts.append(f"{figure(one.larger)} made it larger")
-    if one.before and one.after:
-        parts.append(f"{figure(one.before)} → {figure(one.after)} tokens")
-    if one.seconds is not None:
-        parts.append(f"{one.seconds:g} s")
-    if one.compacting:
-        parts.append(dollars(one.compacting))
-    if one.rework:
-        parts.append(f"{figure(one.rework)} × rework")
-    if one.instructions:
-        parts.append(f"{figure(one.lost)} of {several(one.instructions, 'rule')} lost")
-    if one.overhead:
-        parts.append(f"{figure(one.overhead)} overhead")
-    return " · ".join(parts)
-
-
-def _drawn(facts: list[tuple[str, str]]) -> list[TextPart]:
-    """Facts of a session (name and value) as lines of text; texts without a name come first."""
-    texts = [TextPart(value) for name, value in facts if not name]
-    return [*texts, *(TextPart(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]

@@ -13,7 +13,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
+from textual.worker import Worker, get_current_worker
 
 from workbench.analysis.pictures import growth_picture
 from workbench.analysis.why.diagnosis import Diagnosis, FindingFix, diagnose, fix_for
@@ -21,16 +23,17 @@ from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.overflow import overflowed_epoch
 from workbench.analysis.why.tables import KEYS as TABLE_KEYS
 from workbench.analysis.why.tables import tables
+from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
 from workbench.base.tables import Table as Result
 from workbench.bench import Bench, at_epoch
 from workbench.session import Cause
 from workbench.tokens import Counter
-from workbench.tui.cards import card, parts_lines, parts_text
-from workbench.tui.courses import course_on, own_preset
+from workbench.tui.background import WorkCancelled, failure_of
+from workbench.tui.finding_cards import card, parts_lines, parts_text
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
-from workbench.tui.plain import figure, one_line, plain
-from workbench.tui.screens.progress import ProgressScreen
+from workbench.tui.plain import figure, one_line, plain, titled
+from workbench.tui.simulations import course_on, own_preset
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import WholeFigures
@@ -67,19 +70,18 @@ class Applied:
     epoch: int
 
 
-class WhyScreen(ProgressScreen[str | Applied]):
+class WhyScreen(ModalScreen[str | Applied | None]):
     """Screen dismissed with the id of the message to go to on the bench, with the fix to apply there, or with None.
 
     It begins with the bench's epoch; if that is the last one, with the newest epoch that overflowed.
     """
 
-    NAME = "Why"
     HELP = """\
 The plot shows the prompt of every call of the session: the selected epoch as a curve, the limit and the triggers of \
 the bench's settings as lines, recorded compactions as ▼ and refusals as ✖. Its cursor goes from call to call. Below \
 are the findings as cards, the largest first: each has its size as a bar, a sentence, and a fix that was simulated on \
-this session. Next to them is the size of each part of the context. a applies a card's fix: the bench is planned again \
-with those settings, pins or edits, and u undoes it. The other tabs list what fills the context and what of it is \
+this session. Next to them is the size of each part of the context. a applies a card's fix: the bench is planned \
+again with those settings, pins or edits, and u undoes it. The other tabs list the parts of the context and its \
 waste. Enter goes to the message on the bench, from the plot, a card or a row. { and } select another epoch: the part \
 of a session between two compactions of the agent. "system + tools (not recorded)" is sent with every call: system \
 prompt, tools, memory. "Rework" is work repeated after a compaction; "Cache" lists the calls that wrote to the prompt \
@@ -100,6 +102,17 @@ cache again what an unbroken cache would have kept."""
         HELP_KEY,
     ]
     AUTO_FOCUS = "#findings"
+
+    @dataclass
+    class StageReported(Message):
+        sentence: str
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, WhyScreen.StageReported)
+
+    @dataclass
+    class DiagnosisFailed(Message):
+        sentence: str
 
     @dataclass
     class DiagnosisReady(Message):
@@ -136,7 +149,7 @@ cache again what an unbroken cache would have kept."""
                     with Vertical(id="rows"):
                         yield Static(id="about")
                         yield TextTable(cursor_type="row")
-                yield Static(id="went")
+                yield Static(id="parts")
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -148,11 +161,24 @@ cache again what an unbroken cache would have kept."""
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
     def diagnose(self) -> None:
-        with self.working() as report:
+        """Diagnose an epoch in a thread, which ends at its next report if the screen was closed."""
+        worker = get_current_worker()
+
+        def report(stage: str) -> None:
+            if worker.is_cancelled:
+                raise WorkCancelled
+            self.post_message(self.StageReported(stage))
+
+        try:
             epoch = overflowed_epoch(self.bench.session) if self.epoch is None else self.epoch
             bench, course = course_on(self._at(epoch), self.counter, report, first=epoch)
             found = diagnose(bench.context, course, epoch, own_preset(bench), report)
-            self.post_message(self.DiagnosisReady(found, bench))
+        except WorkCancelled:
+            return
+        except BadInput as refused:
+            self.post_message(self.DiagnosisFailed(str(refused)))
+            return
+        self.post_message(self.DiagnosisReady(found, bench))
 
     def _at(self, epoch: int) -> Bench:
         return self.bench if epoch == self.bench.epoch else at_epoch(self.bench, epoch, self.counter)
@@ -163,6 +189,22 @@ cache again what an unbroken cache would have kept."""
             self.epoch = self.found.epoch + by
             self.found = None
             self.diagnose()
+
+    def say(self, words: str) -> None:
+        """Show text on the screen's first line."""
+        self.query_one("#title", Static).update(titled("Why", words))
+
+    @on(StageReported)
+    def _show_stage(self, event: StageReported) -> None:
+        self.say(f"{event.sentence} · esc stops")
+
+    @on(DiagnosisFailed)
+    def _show_failure(self, event: DiagnosisFailed) -> None:
+        self.say(f"✘ {event.sentence}")
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")
 
     # --- showing ----------------------------------------------------------------------------------------------------
 
@@ -185,7 +227,7 @@ cache again what an unbroken cache would have kept."""
         self.fixes = [fix_for(found, one, self.bench.layout.shape.index_of) for one in found.findings]
         self.query_one(TextList).show(self._cards(found), 0)
         self._share_lines(found)
-        self.call_after_refresh(self._draw_went, found)
+        self.call_after_refresh(self._draw_parts, found)
 
     def on_resize(self) -> None:
         if self.found is not None:
@@ -195,7 +237,7 @@ cache again what an unbroken cache would have kept."""
         if self not in self.app.screen_stack:  # closed before the refresh
             return
         self.query_one(TextList).show(self._cards(found))
-        self._draw_went(found)
+        self._draw_parts(found)
 
     def _share_lines(self, found: Diagnosis) -> None:
         """Give the lower panes no more lines than they use; the plot gets the others."""
@@ -204,11 +246,11 @@ cache again what an unbroken cache would have kept."""
         used = cards.line_count if is_cards else table.row_count + 3
         self.query_one(Horizontal).styles.max_height = max(used + 1, parts_lines(found))
 
-    def _draw_went(self, found: Diagnosis) -> None:
+    def _draw_parts(self, found: Diagnosis) -> None:
         if self not in self.app.screen_stack:  # closed before the refresh
             return
-        size = self.query_one("#went", Static).content_size
-        self.query_one("#went", Static).update(parts_text(found, size.width, size.height))
+        size = self.query_one("#parts", Static).content_size
+        self.query_one("#parts", Static).update(parts_text(found, size.width, size.height))
 
     def _cards(self, found: Diagnosis) -> Iterator[Text]:
         width = self.query_one(TextList).scrollable_content_region.width - 2

@@ -18,13 +18,15 @@ from workbench.tui.bars import (
     LABEL,
     Cells,
     ContextBars,
+    Grip,
     after_cells,
+    grips,
     inner_cells,
     legend_cells,
     now_cells,
+    tooltip_at,
 )
 from workbench.tui.plain import line_of
-from workbench.tui.pointing import Grip, grips, tooltip_at
 
 FILL_S = 0.3
 """Time in which the second bar fills."""

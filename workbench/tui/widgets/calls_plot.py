@@ -172,17 +172,17 @@ class CallsPlot(Widget, can_focus=True):
     def action_move(self, by: int) -> None:
         self.go(self.call + by)
 
-    def action_leap(self, way: int) -> None:
+    def action_leap(self, direction: int) -> None:
         first, last = self._span()
-        self.go(self.call + way * max(1, round((last - first) / 10)))
+        self.go(self.call + direction * max(1, round((last - first) / 10)))
 
-    def action_end(self, way: int) -> None:
-        self.go(1 if way < 0 else self.calls)
+    def action_end(self, direction: int) -> None:
+        self.go(1 if direction < 0 else self.calls)
 
-    def action_stop(self, way: int) -> None:
-        ahead = [stop for stop in self.stops if (stop > self.call if way > 0 else stop < self.call)]
+    def action_stop(self, direction: int) -> None:
+        ahead = [stop for stop in self.stops if (stop > self.call if direction > 0 else stop < self.call)]
         if ahead:
-            self.go(min(ahead) if way > 0 else max(ahead))
+            self.go(min(ahead) if direction > 0 else max(ahead))
 
     def action_zoom(self, by: float) -> None:
         self._zoom = max(1.0, self._zoom * by)

@@ -14,14 +14,14 @@ class More(Static):
 
     ALLOW_SELECT = False
 
-    def __init__(self, way: int, side: str) -> None:
-        super().__init__(classes=side)
-        self.way = way
+    def __init__(self, direction: int, edge: str) -> None:
+        super().__init__(classes=edge)
+        self.direction = direction
 
     def on_click(self) -> None:
         tabs = self.parent
         assert isinstance(tabs, CutTabs)
-        if self.way < 0:
+        if self.direction < 0:
             tabs.action_previous_tab()
         else:
             tabs.action_next_tab()

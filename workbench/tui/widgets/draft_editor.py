@@ -13,7 +13,7 @@ from workbench.analysis.grounding import UnsupportedClaim
 _VISIBLE = {code: 0x2400 + code for code in range(32) if code != 9} | dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
 """Visible signs of the same width for control characters, which a model may write and a terminal must not obey."""
 
-Stretch = tuple[int, int]
+TextRange = tuple[int, int]
 """Start and stop in the text."""
 
 
@@ -25,15 +25,15 @@ class DraftEditor(TextArea):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
-        self._stretches: tuple[Stretch, ...] = ()
-        self._by_line: dict[int, list[Stretch]] = {}
+        self._underlines: tuple[TextRange, ...] = ()
+        self._by_line: dict[int, list[TextRange]] = {}
         self._before = ""
 
     @property
     def underlined(self) -> tuple[str, ...]:
         """Underlined texts."""
         text = self.text
-        return tuple(text[start:stop] for start, stop in self._stretches)
+        return tuple(text[start:stop] for start, stop in self._underlines)
 
     def show(self, text: str) -> None:
         """Load another draft without underlines. Does nothing if its text is already loaded."""
@@ -73,19 +73,19 @@ class DraftEditor(TextArea):
         start, stop = common(self._before, text)
         by = len(text) - len(self._before)
         after = len(self._before) - stop
-        spans = ((s, e) if e <= start else (s + by, e + by) for s, e in self._stretches if e <= start or s >= after)
+        spans = ((s, e) if e <= start else (s + by, e + by) for s, e in self._underlines if e <= start or s >= after)
         self._before = text
         self._mark(tuple(spans))
 
-    def _mark(self, stretches: tuple[Stretch, ...]) -> None:
-        by_line: dict[int, list[Stretch]] = {}
+    def _mark(self, ranges: tuple[TextRange, ...]) -> None:
+        by_line: dict[int, list[TextRange]] = {}
         text = self._before
-        for start, stop in stretches:
+        for start, stop in ranges:
             line, column = location(text, start)
             for piece in text[start:stop].split("\n"):
                 by_line.setdefault(line, []).append((column, column + len(piece)))
                 line, column = line + 1, 0
-        self._stretches = stretches
+        self._underlines = ranges
         if by_line != self._by_line:
             self._by_line = by_line
             self.notify_style_update()

@@ -40,7 +40,7 @@ class EpochsLine(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.stretches: tuple[TimelineEpoch, ...] = ()
+        self.epochs: tuple[TimelineEpoch, ...] = ()
         self.epoch = 0
         self.tooltip = (
             "The epochs: parts of the session between recorded compactions, with the size at which each was "
@@ -48,16 +48,16 @@ class EpochsLine(Widget):
             "commands run, searches, questions, words of yours and edits. Why lists it. { and } go to the next one."
         )
 
-    def show(self, stretches: tuple[TimelineEpoch, ...], epoch: int) -> None:
-        if self.display is not (len(stretches) > 1):
-            self.display = len(stretches) > 1
-        self.stretches, self.epoch = stretches, epoch
+    def show(self, epochs: tuple[TimelineEpoch, ...], epoch: int) -> None:
+        if self.display is not (len(epochs) > 1):
+            self.display = len(epochs) > 1
+        self.epochs, self.epoch = epochs, epoch
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         width, base = self.size.width, self.visual_style.rich_style
         segments = [Segment(" ", base)]
-        for number, cell in enumerate(epoch_cells(self.stretches, width, self.epoch)):
+        for number, cell in enumerate(epoch_cells(self.epochs, width, self.epoch)):
             name = "here" if cell.epoch == self.epoch and cell.text != "…" else "other"
             if number:
                 segments.append(Segment(BETWEEN, base + self.get_component_rich_style("epochs--dim", partial=True)))
@@ -65,33 +65,33 @@ class EpochsLine(Widget):
         return line_of(segments, width, base)
 
     def on_click(self, event: events.Click) -> None:
-        if epoch := epoch_under(self.stretches, self.size.width, self.epoch, event.x):
+        if epoch := epoch_under(self.epochs, self.size.width, self.epoch, event.x):
             self.post_message(self.Selected(epoch))
 
 
-def epoch_cells(stretches: Sequence[TimelineEpoch], width: int, epoch: int) -> list[EpochCell]:
+def epoch_cells(epochs: Sequence[TimelineEpoch], width: int, epoch: int) -> list[EpochCell]:
     """Every epoch in the longest wording that fits; if not even the shortest fits, those around the one on the
     bench."""
     for spell in (_whole, _timed, _short, _brief, _bare):
-        cells = [EpochCell(spell(one), one.number) for one in stretches]
+        cells = [EpochCell(spell(one), one.number) for one in epochs]
         if _width(cells) <= width:
             return cells
-    return _around(stretches, width, epoch, _bare)
+    return _around(epochs, width, epoch, _bare)
 
 
 def _around(
-    stretches: Sequence[TimelineEpoch], width: int, epoch: int, spell: Callable[[TimelineEpoch], str]
+    epochs: Sequence[TimelineEpoch], width: int, epoch: int, spell: Callable[[TimelineEpoch], str]
 ) -> list[EpochCell]:
     """Epochs around the one on the bench, newer ones first, with `…` for hidden ones."""
-    first = last = max(0, min(epoch - 1, len(stretches) - 1))
+    first = last = max(0, min(epoch - 1, len(epochs) - 1))
 
     def shown(first: int, last: int) -> list[EpochCell]:
-        cells = [EpochCell(spell(one), one.number) for one in stretches[first : last + 1]]
-        before = [EpochCell("…", stretches[first - 1].number)] if first else []
-        return [*before, *cells, *([EpochCell("…", stretches[last + 1].number)] if last + 1 < len(stretches) else [])]
+        cells = [EpochCell(spell(one), one.number) for one in epochs[first : last + 1]]
+        before = [EpochCell("…", epochs[first - 1].number)] if first else []
+        return [*before, *cells, *([EpochCell("…", epochs[last + 1].number)] if last + 1 < len(epochs) else [])]
 
     while True:
-        if last + 1 < len(stretches) and _width(shown(first, last + 1)) <= width:
+        if last + 1 < len(epochs) and _width(shown(first, last + 1)) <= width:
             last += 1
         elif first and _width(shown(first - 1, last)) <= width:
             first -= 1
@@ -103,10 +103,10 @@ def _width(cells: Sequence[EpochCell]) -> int:
     return 2 + sum(cell_len(cell.text) for cell in cells) + len(BETWEEN) * (len(cells) - 1)
 
 
-def epoch_under(stretches: Sequence[TimelineEpoch], width: int, epoch: int, x: int) -> int | None:
+def epoch_under(epochs: Sequence[TimelineEpoch], width: int, epoch: int, x: int) -> int | None:
     """Epoch drawn in column `x`."""
     at = 1
-    for cell in epoch_cells(stretches, width, epoch):
+    for cell in epoch_cells(epochs, width, epoch):
         if at <= x < at + cell_len(cell.text):
             return cell.epoch
         at += cell_len(cell.text) + len(BETWEEN)

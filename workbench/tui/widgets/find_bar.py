@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from workbench.tui.keys import shared
-from workbench.tui.widgets.one_line import OneLine
+from workbench.tui.widgets.inputs import OneLine
 
 LineJob = Literal["search", "jump"]
 
@@ -53,7 +53,7 @@ class FindBar(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static(id="find-sign")
         yield OneLine(compact=True, select_on_focus=True, id="find-input")
-        yield Static(id="find-said")
+        yield Static(id="find-results")
 
     def ask(self, job: LineJob, text: str = "") -> None:
         """Open the line for typing."""
@@ -72,9 +72,9 @@ class FindBar(Horizontal):
 
     def say(self, words: str) -> None:
         """Show the results, "" for none."""
-        self.set_class(bool(words), "-telling")
+        self.set_class(bool(words), "-has-results")
         text = Text(words, no_wrap=True, overflow="ellipsis")
-        self.query_one("#find-said", Static).update(text, layout=False)
+        self.query_one("#find-results", Static).update(text, layout=False)
 
     @property
     def asking(self) -> bool:

@@ -1,9 +1,13 @@
-"""The two sentences at the top of the bench, as a widget."""
+"""The two sentences at the top of the bench: why the context is so large, and what a compaction does now."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import Struct
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.text import Text
 from textual import events
@@ -11,8 +15,109 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.tui.headline import Headline, headline_cells, height_of
-from workbench.tui.plain import line_of
+from workbench.base.figures import short
+from workbench.bench import Bench
+from workbench.compaction.outcome import verdict
+from workbench.tui.plain import change, fit, line_of, plain, wrap_words
+
+if TYPE_CHECKING:
+    from workbench.bench.assessment import Assessment
+
+Cells = list[tuple[str, str]]
+
+
+class Headline(Struct, frozen=True):
+    """Texts of both sentences. `verdict` is "" until it is known. `plans` are wordings of the plan, the longest
+    first."""
+
+    verdict: str = ""
+    plans: tuple[str, ...] = ()
+
+
+def plans_of(bench: Bench, found: Assessment | None) -> tuple[str, ...]:
+    """Wordings of what the compaction does or did, the longest first: sizes, facts kept and lost, cost."""
+    outcome, before = bench.outcome, bench.plan.before.tokens
+    if outcome.status == "unchanged":
+        return (f"Nothing to compact: {outcome.reason}",)
+    after = bench.context.outcome_size(outcome).tokens
+    sizes = f"{short(before)} → {short(after)} ({change(before, after)})"
+    done = "Compacted" if bench.result else "Compacting now"
+    whole = f"{done}: {sizes}."
+    if outcome.status == "not_smaller":
+        return (f"A compaction would not make this smaller: {sizes}.",)
+    if outcome.status == "fallback":
+        return f"{whole} {verdict(outcome.status, outcome.reason).capitalize()}", whole
+    if found is None:
+        return (whole,)
+    *facts, cost = found.receipt
+    with_facts = f"{whole} {_sentence(', '.join(facts))}" if facts else whole
+    brief = [f"{done}: {sizes}", *found.brief_receipt]
+    shorter = (" · ".join(brief[:count]) for count in range(len(brief), 0, -1))
+    return f"{with_facts} {_sentence(cost)}", f"{with_facts} {_sentence(cost.split(', ')[0])}", *shorter
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+VERDICT, PLAN = 2, 2
+"""Maximum number of lines of the verdict and of the plan."""
+
+HINT = 9
+"""Width in cells, at the right, for the key that belongs to a sentence."""
+
+ROOMY, TALL = 110, 30
+"""A screen of at least `ROOMY` columns shows the keys. On a narrower one of at least `TALL` lines, the plan may have a
+second line."""
+
+
+def height_of(headline: Headline, width: int, lines: int) -> int:
+    """Lines of both sentences on a screen of `lines` lines; below 20 lines only the plan is shown."""
+    if lines < 20:
+        return 1
+    verdict = len(wrapped(headline.verdict, _room(width), VERDICT)) or 1
+    return verdict + (PLAN if width < ROOMY and lines >= TALL else 1)
+
+
+@lru_cache(maxsize=4)  # called for each line that is drawn, and masks secrets in every sentence
+def headline_cells(headline: Headline, width: int, height: int) -> list[Cells]:
+    """Both sentences in `height` lines; a cut one ends with `…`."""
+    room = _room(width)
+    verdict = wrapped(headline.verdict, room, min(VERDICT, height - 1)) if height > 1 else []
+    verdict = verdict or [""] * (height > 1)
+    left = height - len(verdict)
+    fitting = (found for one in headline.plans if len(found := wrapped(one, room, left + 1)) <= left)
+    plan = next(fitting, wrapped(headline.plans[-1], room, left) if headline.plans else [])
+    lines = [*_hinted(verdict, "bold", "O", "why", room, width)]
+    lines += _hinted(plan, "", "r", "run", room, width)
+    return [*lines, *([] for _ in range(height - len(lines)))][:height]
+
+
+def _room(width: int) -> int:
+    return width - HINT if width >= ROOMY else width
+
+
+def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, width: int) -> Iterator[Cells]:
+    for number, line in enumerate(lines):
+        if number or room == width or not line:
+            yield [(line, style)]
+        else:
+            gap = " " * (width - room - len(key) - 3 - len(words))
+            yield [(fit(line, room), style), (gap, ""), (key, "key"), (f"  {words} ", "dim")]
+
+
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """Wrap `text` to at most `most` lines of `width` cells. Figures are not broken. The last line ends with `…` if text
+    is left out."""
+    lines = wrap_words(plain(text), width).split("\n")
+    if not text or most < 1:
+        return []
+    if len(lines) > most:
+        lines[most - 1] = " ".join(lines[most - 1 :])
+    return [fit(line, width).rstrip() if cell_len(line) > width else line for line in lines[:most]]
+
+
+# --- the widget -------------------------------------------------------------------------------------------------------
 
 
 class HeadlineView(Widget):
@@ -20,7 +125,7 @@ class HeadlineView(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"headline--{name}" for name in ("bold", "dim", "key")}
 
-    class Clicked(Message):
+    class HeadlineClicked(Message):
         """Show the reasons."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -42,7 +147,7 @@ class HeadlineView(Widget):
             self.styles.height = height
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Both sentences as they are drawn."""
         return "\n".join(self.render_line(y).text.rstrip() for y in range(self.size.height))
 
@@ -58,4 +163,4 @@ class HeadlineView(Widget):
         return line_of(styled, width, base)
 
     def on_click(self, event: events.Click) -> None:
-        self.post_message(self.Clicked())
+        self.post_message(self.HeadlineClicked())

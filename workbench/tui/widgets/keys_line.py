@@ -121,17 +121,17 @@ class KeysLine(Widget):
             line = Strip([*line.adjust_cell_length(at, base), Segment(key.shown, key_style + over), words])
         return line.adjust_cell_length(width, base)
 
-    def _under(self, x: int) -> KeyShown | None:
+    def _key_at(self, x: int) -> KeyShown | None:
         return next((key for at, key in self._placed() if at <= x < at + key.width), None)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        key = self._under(event.x)
+        key = self._key_at(event.x)
         tooltip = key.tooltip if key else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        key = self._under(event.x)
+        key = self._key_at(event.x)
         if key is not None and key.enabled:
             self.app.simulate_key(key.key)
         elif key is not None:

@@ -45,8 +45,8 @@ class LineList(LineView, can_focus=True):
     def copied(self) -> str:
         return self.line_text(self.line) if self.line_count else ""
 
-    def to_line(self, line: int, way: int = 1) -> None:
-        """Put the cursor on a line, within the list. `way` is the direction of the move."""
+    def to_line(self, line: int, direction: int = 1) -> None:
+        """Put the cursor on a line, within the list. `direction` is 1 or -1."""
         line = max(0, min(line, self.line_count - 1))
         if line != self.line:
             old, self.line = self.line, line

@@ -33,7 +33,7 @@ class LineView(ScrollView):
     Hits of the search are marked in every line; a mouse drag selects text.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--sought"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--hit"}
 
     virtual_size = Reactive(Size(0, 0), layout=False)
 
@@ -103,7 +103,7 @@ class LineView(ScrollView):
             strip = self.draw_line(line, width)
             if self.search_query:
                 strip = _styled(
-                    strip, match_spans(self.search_query, strip.text), self.get_component_rich_style("lines--sought")
+                    strip, match_spans(self.search_query, strip.text), self.get_component_rich_style("lines--hit")
                 )
             if selected:
                 strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))

@@ -65,10 +65,10 @@ def found_in(lines: Lined, query: Query) -> list[int]:
     return [line for line in range(lines.line_count) if match_spans(query, lines.line_text(line))]
 
 
-def hit(lines: Lined, start: int, way: int, *, here: bool = False) -> int | None:
+def hit(lines: Lined, start: int, direction: int, *, here: bool = False) -> int | None:
     """Next line with a hit, wrapping round the end; None without hits. `here` allows `start` itself."""
     if lines.search_query is None or not lines.line_count:
         return None
     steps = range(0 if here else 1, lines.line_count + 1)
-    found = ((start + way * step) % lines.line_count for step in steps)
+    found = ((start + direction * step) % lines.line_count for step in steps)
     return next((line for line in found if match_spans(lines.search_query, lines.line_text(line))), None)

@@ -19,16 +19,16 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import InvalidValue, with_typed
+from workbench.tui.fields import InvalidValue, help_words, with_typed
 from workbench.tui.keys import shared
 from workbench.tui.plain import fit, one_line
-from workbench.tui.policy_words import help_words, trigger_words
+from workbench.tui.plan_words import trigger_words
 from workbench.tui.sheet import SheetAction, entries_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.policy_sheet import PolicySheet
 
 
-class Chosen(Widget, can_focus=True):
+class PresetLine(Widget, can_focus=True):
     """Line with the chosen preset and the number of fields that differ from it; enter opens the list of presets."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,8 +39,8 @@ class Chosen(Widget, can_focus=True):
     ]
 
     @dataclass
-    class Opened(Message):
-        chosen: Chosen
+    class ListOpened(Message):
+        """Show the list of presets."""
 
     @dataclass
     class Last(Message):
@@ -59,7 +59,7 @@ class Chosen(Widget, can_focus=True):
         return Text(fit(f" ▾ {self.words}", self.content_size.width), no_wrap=True, overflow="crop")
 
     def action_open(self) -> None:
-        self.post_message(self.Opened(self))
+        self.post_message(self.ListOpened())
 
     def action_last(self) -> None:
         self.post_message(self.Last())
@@ -70,17 +70,11 @@ class Chosen(Widget, can_focus=True):
 
 class PolicyForm(Vertical):
     @dataclass
-    class Changed(Message):
+    class PolicyChanged(Message):
         """A field has a new, valid value. `policy` is the complete policy with it, `key` names the field."""
 
         policy: Policy
         key: str
-
-    @dataclass
-    class TextOpened(Message):
-        """Edit a text of several lines."""
-
-        field: Setting
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -90,15 +84,15 @@ class PolicyForm(Vertical):
         self.rows: tuple[SheetAction, ...] = ()
         self.refused: dict[str, tuple[str, str]] = {}
         """Refused text and the reason, by the field's key."""
-        self.unheard = 0
-        """Number of posted changes that the bench has not received yet; above 0 the form is ahead of the bench."""
+        self.changes_ahead = 0
+        """Number of posted changes that the bench has not received yet."""
         self._title = ""
         self._triggers = Static(id="triggers")
-        self._told = Text()
+        self._trigger_text = Text()
         self._help = CutText(id="field-help")
 
     def compose(self) -> ComposeResult:
-        yield Chosen(id="preset")
+        yield PresetLine(id="preset")
         yield self._triggers
         yield PolicySheet(id="fields")
         yield self._help
@@ -111,7 +105,7 @@ class PolicyForm(Vertical):
     def focused_field(self) -> Setting | None:
         """Field that has the focus, None if none has."""
         entry = self.sheet.entry
-        return entry.field if entry is not None and self.sheet.is_at_hand else None
+        return entry.field if entry is not None and self.sheet.is_focused else None
 
     def show(self, policy: Policy, preset: Preset, name: str, rows: tuple[SheetAction, ...]) -> None:
         """Show a policy compared with its preset, under the title `name`. Cursor and input stay if the kind of policy
@@ -119,9 +113,9 @@ class PolicyForm(Vertical):
         before, self.policy, self.preset = self.policy, policy, preset
         self._title, self.about, self.rows = name, one_line(preset.about, 600), rows
         self.refused = {}
-        self._draw(anew=type(before) is not type(policy))
+        self._draw(is_new_policy=type(before) is not type(policy))
 
-    def _draw(self, *, anew: bool = False) -> None:
+    def _draw(self, *, is_new_policy: bool = False) -> None:
         """Draw the sheet, the number of fields that differ from the preset, and the help."""
         if self.policy is None or self.preset is None:
             return
@@ -130,8 +124,8 @@ class PolicyForm(Vertical):
             for one in entries_of(self.policy, self.preset)
         ]
         count = sum(one.differs for one in entries)
-        self.query_one(Chosen).show(f"{self._title}{f' · ≠ {count} changed' if count else ''}")
-        self.sheet.show(entries, self.rows, anew=anew)
+        self.query_one(PresetLine).show(f"{self._title}{f' · ≠ {count} changed' if count else ''}")
+        self.sheet.show(entries, self.rows, is_new_policy=is_new_policy)
         self._explain()
 
     def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
@@ -144,18 +138,18 @@ class PolicyForm(Vertical):
         for doubt in doubts:
             text.append(f"! {doubt}\n")
         text.rstrip()
-        if text != self._told:
-            self._told = text
+        if text != self._trigger_text:
+            self._trigger_text = text
             self._triggers.update(text)
             self._triggers.display = bool(text)
 
     @property
-    def told(self) -> str:
+    def trigger_text(self) -> str:
         """Trigger panel as plain text."""
-        return self._told.plain
+        return self._trigger_text.plain
 
-    @on(PolicySheet.Given)
-    def _given(self, event: PolicySheet.Given) -> None:
+    @on(PolicySheet.ValueEntered)
+    def _on_value_entered(self, event: PolicySheet.ValueEntered) -> None:
         event.stop()
         if self.policy is None:
             return
@@ -189,24 +183,19 @@ class PolicyForm(Vertical):
         before, self.policy = self.policy, policy
         self._draw()
         if policy != before:
-            self.unheard += 1
-            self.post_message(self.Changed(policy, field.key))
+            self.changes_ahead += 1
+            self.post_message(self.PolicyChanged(policy, field.key))
 
-    @on(Chosen.Last)
-    def _to_last(self, event: Chosen.Last) -> None:
+    @on(PresetLine.Last)
+    def _to_last(self, event: PresetLine.Last) -> None:
         event.stop()
         self.sheet.to_end()
-
-    @on(PolicySheet.Opened)
-    def _opened(self, event: PolicySheet.Opened) -> None:
-        event.stop()
-        self.post_message(self.TextOpened(event.field))
 
     @on(PolicySheet.Highlighted)
     def _explain(self) -> None:
         """Show below the form why the typed text is refused, else the help of the action or field that has the focus,
         else the description of the preset."""
-        field, row = self.focused_field, self.sheet.row if self.sheet.is_at_hand else None
+        field, row = self.focused_field, self.sheet.row if self.sheet.is_focused else None
         problem = self.refused.get(field.key, ("", ""))[1] if field else ""
         self._help.set_class(bool(problem), "-refused")
         if row is not None:

@@ -23,7 +23,7 @@ from workbench.tui.fields import InvalidValue, input_text, value_of
 from workbench.tui.keys import shared
 from workbench.tui.plain import line_of
 from workbench.tui.sheet import SheetAction, SheetSetting
-from workbench.tui.widgets.one_line import OneLine
+from workbench.tui.widgets.inputs import OneLine
 
 BIG = 10
 """Number of small steps in a big step."""
@@ -36,13 +36,13 @@ STEPS = {"plus": 1, "equals_sign": 1, "minus": -1}
 """Keys that step a number instead of being typed into it, with the direction."""
 
 
-class Typed(OneLine):
+class ValueInput(OneLine):
     """Input for the value under the cursor. Backspace in an empty input asks for the preset's value; + and − step a
     number."""
 
     @dataclass
     class Emptied(Message):
-        typed: Typed
+        typed: ValueInput
 
     @dataclass
     class Stepped(Message):
@@ -76,8 +76,7 @@ def _key(key: str, action: str, name: str, id: str, tooltip: str, shown: str = "
 
 
 class PolicySheet(Widget, can_focus=True):
-    """Sheet that posts `Given` for a new value, `Reset` for the preset's value, `Opened` for a long text to edit,
-    `Done` for a chosen action, and `Highlighted` when the cursor moves."""
+    """Sheet of settings, with the actions on all of them below."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -108,7 +107,7 @@ class PolicySheet(Widget, can_focus=True):
     ]
 
     @dataclass
-    class Given(Message):
+    class ValueEntered(Message):
         """A value was typed, chosen or switched; it is not validated yet."""
 
         field: Setting
@@ -119,11 +118,13 @@ class PolicySheet(Widget, can_focus=True):
         field: Setting
 
     @dataclass
-    class Opened(Message):
+    class TextOpened(Message):
+        """Edit a text of several lines."""
+
         field: Setting
 
     @dataclass
-    class Done(Message):
+    class ActionChosen(Message):
         """The user chose a row that is a bench action, by its `id`."""
 
         id: str
@@ -141,11 +142,11 @@ class PolicySheet(Widget, can_focus=True):
         self._columns: tuple[tuple[sheet.Item, ...], ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield Typed(compact=True)
+        yield ValueInput(compact=True)
 
     @property
-    def typed(self) -> Typed:
-        return self.query_one(Typed)
+    def typed(self) -> ValueInput:
+        return self.query_one(ValueInput)
 
     @property
     def entry(self) -> SheetSetting | None:
@@ -163,16 +164,16 @@ class PolicySheet(Widget, can_focus=True):
         return (*self.entries, *self.rows)
 
     @property
-    def is_at_hand(self) -> bool:
+    def is_focused(self) -> bool:
         """True if the sheet or its input has the focus."""
         return self.has_focus_within
 
-    def show(self, entries: Sequence[SheetSetting], rows: Sequence[SheetAction] = (), *, anew: bool) -> None:
-        """Show settings and the actions below them. `anew`: they are of another kind of policy, so that the cursor goes
-        to the first."""
-        before = None if anew else self.entry
+    def show(self, entries: Sequence[SheetSetting], rows: Sequence[SheetAction] = (), *, is_new_policy: bool) -> None:
+        """Show settings and the actions below them. `is_new_policy`: they are of another kind
+        of policy, so that the cursor goes to the first."""
+        before = None if is_new_policy else self.entry
         self.entries, self.rows = tuple(entries), tuple(rows)
-        if anew:
+        if is_new_policy:
             self.at = self.top = 0
         entry = self.entry
         # Replace the text in the input only if the value has changed and the text does not mean the new value.
@@ -210,7 +211,7 @@ class PolicySheet(Widget, can_focus=True):
         self.call_after_refresh(self._left)
 
     def _left(self) -> None:
-        if self.is_mounted and not self.is_at_hand:
+        if self.is_mounted and not self.is_focused:
             self._place()
             self.post_message(self.Highlighted())
 
@@ -240,9 +241,9 @@ class PolicySheet(Widget, can_focus=True):
     def action_use(self) -> None:
         entry = self.entry
         if self.row is not None:
-            self.post_message(self.Done(self.row.id))
+            self.post_message(self.ActionChosen(self.row.id))
         elif entry is not None and entry.field.kind == "lines":
-            self.post_message(self.Opened(entry.field))
+            self.post_message(self.TextOpened(entry.field))
         elif entry is not None and not entry.is_typed:
             self.action_step(1)
 
@@ -252,7 +253,7 @@ class PolicySheet(Widget, can_focus=True):
             return
         if entry.is_typed:
             self._put(input_text(value))
-        self.post_message(self.Given(entry.field, value if isinstance(value, bool) else str(value)))
+        self.post_message(self.ValueEntered(entry.field, value if isinstance(value, bool) else str(value)))
 
     def action_reset(self) -> None:
         if self.entry is not None:
@@ -271,7 +272,7 @@ class PolicySheet(Widget, can_focus=True):
         self.top = max(0, min(self.top, line, self._height - self.size.height), line - self.size.height + 1)
         if line <= 1:
             self.top = 0
-        typing = entry is not None and entry.is_typed and self.is_at_hand and self.size.height > 0
+        typing = entry is not None and entry.is_typed and self.is_focused and self.size.height > 0
         if typing and entry is not None:
             width = sheet.column_width(len(self._columns), self.size.width)
             start, room = sheet.value_place(entry, width)
@@ -302,20 +303,20 @@ class PolicySheet(Widget, can_focus=True):
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.entry is not None and self.entry.is_typed and self.typed.display:
-            self.post_message(self.Given(self.entry.field, event.value))
+            self.post_message(self.ValueEntered(self.entry.field, event.value))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_move(1)
 
-    @on(Typed.Stepped)
-    def _stepped(self, event: Typed.Stepped) -> None:
+    @on(ValueInput.Stepped)
+    def _stepped(self, event: ValueInput.Stepped) -> None:
         event.stop()
         self.action_step(event.by)
 
-    @on(Typed.Emptied)
-    def _emptied(self, event: Typed.Emptied) -> None:
+    @on(ValueInput.Emptied)
+    def _emptied(self, event: ValueInput.Emptied) -> None:
         event.stop()
         self.action_reset()
 
@@ -330,7 +331,7 @@ class PolicySheet(Widget, can_focus=True):
         items = self._columns[column] if column < len(self._columns) else ()
         item = items[line] if line < len(items) else None
         if isinstance(item, int):
-            again = item == self.at and self.is_at_hand
+            again = item == self.at and self.is_focused
             self.focus(scroll_visible=False)
             self._to(item)
             entry = self.entry
@@ -370,7 +371,7 @@ class PolicySheet(Widget, can_focus=True):
         width, base = self.size.width, self.visual_style.rich_style
         if y + self.top >= self._height:
             return Strip.blank(width, base)
-        at = self.at if self.is_at_hand else None
+        at = self.at if self.is_focused else None
         cells = sheet.line_cells(self._lines, self._columns, y + self.top, width, at)
         styled = (Segment(text, self._style(name) if name else Style()) for text, name in cells)
         return line_of(Segment.apply_style(styled, base), width, base)

@@ -33,7 +33,7 @@ GROWS = "title"
 NEARLY = 0.8
 """Share of the window from which a session is marked as nearly full."""
 
-Seen = Sequence[tuple[Column, int]]
+VisibleColumns = Sequence[tuple[Column, int]]
 """Visible columns, each with its width."""
 
 
@@ -53,7 +53,7 @@ def cell(line: Record, column: Column, width: int) -> str:
     return fit(one_line(text), width) if column.is_text else text.rjust(width)
 
 
-def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, bool]:
+def visible_columns(columns: Sequence[Column], left: int, width: int) -> tuple[VisibleColumns, bool]:
     """Columns from `left` on that are completely visible, at least one, with their widths; and True if more follow. No
     column is cut, because part of a number reads as another number. Cells for the marks of hidden columns are free."""
     room, free, shown = width - len(BEFORE) * (left > 0), 0, 0
@@ -64,8 +64,8 @@ def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, boo
         if number > 1 and spare < 0:
             break
         shown, free = number, spare
-    seen = columns[left : left + shown]
-    return [(one, width_of(one, width) + max(0, free) * (one.key == GROWS)) for one in seen], left + shown < len(
+    visible = columns[left : left + shown]
+    return [(one, width_of(one, width) + max(0, free) * (one.key == GROWS)) for one in visible], left + shown < len(
         columns
     )
 
@@ -100,15 +100,15 @@ class Heads(Widget):
 
     def on_click(self, event: events.Click) -> None:
         x = event.x - len(BEFORE) * (self.left > 0)
-        for number, (_, width) in enumerate(seen_of(self.columns, self.left, self.size.width)[0], self.left):
+        for number, (_, width) in enumerate(visible_columns(self.columns, self.left, self.size.width)[0], self.left):
             if 0 <= x < width:
                 self.post_message(self.HeadingClicked(number))
             x -= width + len(GAP)
 
     def render(self) -> RenderResult:
         text = Text(BEFORE if self.left else "", no_wrap=True)
-        seen, more = seen_of(self.columns, self.left, self.size.width)
-        for number, (column, width) in enumerate(seen, self.left):
+        visible, more = visible_columns(self.columns, self.left, self.size.width)
+        for number, (column, width) in enumerate(visible, self.left):
             name, down = self.sorted
             sign = (" ▾" if down else " ▴") if column.key == name else ""
             head = f"{column.heading}{sign}"
@@ -180,7 +180,7 @@ class RecordTable(LineList):
         heads = self.heads
         heads.at = max(0, min(heads.at + by, len(self.columns) - 1))
         heads.left = min(heads.left, heads.at)
-        while heads.at >= heads.left + len(seen_of(self.columns, heads.left, self.line_width)[0]):
+        while heads.at >= heads.left + len(visible_columns(self.columns, heads.left, self.line_width)[0]):
             heads.left += 1
         heads.refresh()
         self.forget_lines()
@@ -197,6 +197,6 @@ class RecordTable(LineList):
         segments = [Segment(" " * len(BEFORE) if left else "", style)]
         segments += (
             Segment(cell(record, column, room) + GAP, warn if _warns(record, column) else style)
-            for column, room in seen_of(self.columns, left, width)[0]
+            for column, room in visible_columns(self.columns, left, width)[0]
         )
         return Strip(segments).adjust_cell_length(width, style)

@@ -23,7 +23,8 @@ from textual.widget import Widget
 from workbench.analysis.search import Query
 from workbench.session import Span
 from workbench.tui.keys import shared
-from workbench.tui.lines import (
+from workbench.tui.plain import line_of
+from workbench.tui.round_lines import (
     STYLES,
     RoundsDrawing,
     header_cells,
@@ -32,9 +33,7 @@ from workbench.tui.lines import (
     message_cells,
     split_cells,
 )
-from workbench.tui.plain import line_of
-from workbench.tui.reload import continues
-from workbench.tui.rows import Arrangement, ListRow, ListRows
+from workbench.tui.rows import Arrangement, ListRow, ListRows, continues
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import KEPT
 
@@ -78,7 +77,7 @@ class RoundsList(LineList):
             return isinstance(message, RoundsList.Highlighted)
 
     @dataclass
-    class Read(Message):
+    class MessageOpened(Message):
         """A message was opened."""
 
         index: int
@@ -97,7 +96,7 @@ class RoundsList(LineList):
         self._place = (0, True)
         """Last place of the cursor: index of a message, and True for its round's header. The cursor returns there when
         the message is listed again."""
-        self._begun: tuple[tuple[int, bool], frozenset[int]] = (self._place, frozenset())
+        self._first_view: tuple[tuple[int, bool], frozenset[int]] = (self._place, frozenset())
         """First place of the cursor, and the rounds that were open then."""
         self._open_before: frozenset[int] | None = None
         self._query: Query | None = None
@@ -115,13 +114,13 @@ class RoundsList(LineList):
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
             self._start(drawn)
-        elif before.outcome is None and drawn.outcome is not None and self._is_as_begun:
+        elif before.outcome is None and drawn.outcome is not None and self._is_untouched:
             self._anchor = None
             self._start(drawn)
         else:
             grown = len(drawn.groups.layout.messages) > len(before.groups.layout.messages)
             to_end = grown and self.rows is not None and self.line >= self._end
-            self._lay(self.rows.opened if self.rows is not None else frozenset())
+            self._lay_out(self.rows.opened if self.rows is not None else frozenset())
             if to_end:
                 self.action_last()
 
@@ -152,14 +151,14 @@ class RoundsList(LineList):
             index, header = known, self._anchor[1]
         self.arrangement, self._open_before, self._hits = None, None, ()
         self.rows = ListRows(groups, opened, self._split())
-        self._lay(opened, (index, header))
-        self._begun = self._place, opened
+        self._lay_out(opened, (index, header))
+        self._first_view = self._place, opened
         self.call_after_refresh(self._center)
 
     @property
-    def _is_as_begun(self) -> bool:
+    def _is_untouched(self) -> bool:
         """True if the user has not moved, opened, searched or filtered anything since the context was first shown."""
-        as_begun = self.rows is not None and self._begun == (self._place, self.rows.opened)
+        as_begun = self.rows is not None and self._first_view == (self._place, self.rows.opened)
         return as_begun and self.arrangement is None and self._query is None
 
     def relist(self, arrangement: Arrangement | None) -> None:
@@ -177,7 +176,7 @@ class RoundsList(LineList):
             here = {self.row.group} if self.row and self.row.kind == "message" else set()
             opened, self._open_before = self._open_before | here, None
         self.arrangement = arrangement
-        self._lay(opened)
+        self._lay_out(opened)
         self.into_view()
 
     def mark(self, query: Query | None, hits: Sequence[int]) -> None:
@@ -197,7 +196,7 @@ class RoundsList(LineList):
     def action_last(self) -> None:
         self.to_line(self._end)
 
-    def _lay(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
+    def _lay_out(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
         if self.drawn is None:
             return
         self._place = place = place or self._place
@@ -253,17 +252,17 @@ class RoundsList(LineList):
             return
         group = self.rows.groups.group_of(index)
         if not header and group not in self.rows.opened:
-            self._lay(self.rows.opened | {group}, (index, False))
+            self._lay_out(self.rows.opened | {group}, (index, False))
         self.to_line(self.rows.line_of(index, header=header))
 
-    def to_line(self, line: int, way: int = 1) -> None:
+    def to_line(self, line: int, direction: int = 1) -> None:
         rows = self.rows
         if not rows or not len(rows):
             return
         line = max(0, min(line, len(rows) - 1))
         if line == rows.split_line:
             # The cursor skips the split; at either end of the list it steps back over it.
-            line += way if 0 <= line + way < len(rows) else -way
+            line += direction if 0 <= line + direction < len(rows) else -direction
         row = rows[line]
         self._place = (row.index, row.kind == "header")
         if line == self.line:
@@ -288,14 +287,14 @@ class RoundsList(LineList):
     def _center(self) -> None:
         self.scroll_to(y=max(0, self.line - self.size.height // 2), animate=False, force=True)
 
-    def action_next_round(self, way: int) -> None:
+    def action_next_round(self, direction: int) -> None:
         if self.rows and self.row:
-            by = 0 if way < 0 and not self.on_header else way
-            self.to_line(self.rows.round_line(self.row.group, by), way)
+            by = 0 if direction < 0 and not self.on_header else direction
+            self.to_line(self.rows.round_line(self.row.group, by), direction)
 
     def action_open(self) -> None:
         if self.row and self.row.kind == "message":
-            self.post_message(self.Read(self.row.index))
+            self.post_message(self.MessageOpened(self.row.index))
         else:
             self._toggle()
 
@@ -310,7 +309,7 @@ class RoundsList(LineList):
     def _toggle(self) -> None:
         if self.row and self.rows:
             group = self.row.group
-            self._lay(self.rows.opened ^ {group}, (self.rows.groups.spans[group].start, True))
+            self._lay_out(self.rows.opened ^ {group}, (self.rows.groups.spans[group].start, True))
             self.into_view()
 
     def opened(self) -> None:

@@ -31,7 +31,7 @@ LEAST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ListedRules:
     """Rules of the list. `states` has the known ones, `pinned` the indexes of pinned messages."""
 
     rules: Sequence[RuleEntry] = ()
@@ -41,13 +41,13 @@ class Shown:
     """State of each sentence; None while it is computed."""
 
 
-def rule_cells(rule: RuleEntry, shown: Shown, width: int) -> Cells:
+def rule_cells(rule: RuleEntry, shown: ListedRules, width: int) -> Cells:
     """Cells of a line, at most `width` if the figures fit."""
-    stand = (shown.states or {}).get(rule.sentence)
-    is_open = rule.sentence in (shown.states or {}) and stand is None
+    state = (shown.states or {}).get(rule.sentence)
+    is_open = rule.sentence in (shown.states or {}) and state is None
     cells: Cells = [(" ◉" if rule.sentence in shown.watched else "  ", "eye")]
     cells += [("● " if rule.index in shown.pinned else "  ", "bad")]
-    verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
+    verdicts = (state.now, state.after, state.again) if state else (None, None, None)
     for verdict, room in zip(verdicts, (5, 6, 4), strict=True):
         sign = SIGNS[verdict] if verdict else "…" if is_open else ""
         cells.append((f" {sign}".ljust(room), STYLES[verdict] if verdict else "dim"))
@@ -83,13 +83,13 @@ class RulesList(LineList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.shown = Shown()
+        self.shown = ListedRules()
 
     @property
     def rule(self) -> RuleEntry | None:
         return self.shown.rules[self.line] if self.line < len(self.shown.rules) else None
 
-    def show(self, shown: Shown, marked: str = "") -> None:
+    def show(self, shown: ListedRules, marked: str = "") -> None:
         """List these rules; the cursor goes to the sentence `marked`, or keeps its line."""
         self.shown = shown
         at = next((at for at, rule in enumerate(shown.rules) if rule.sentence == marked), self.line)

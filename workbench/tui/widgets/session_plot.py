@@ -20,9 +20,8 @@ from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import RuleTrail
 from workbench.base.figures import dollars, short
 from workbench.tui.plain import figure, fit, one_line, plain, spark
-from workbench.tui.retention.surviving import COLOURS
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
-from workbench.tui.widgets.watched_lines import SIGNS, STYLES
+from workbench.tui.widgets.watched_lines import COLOURS, SIGNS, STYLES
 
 SENTENCE = 60
 """Most cells of a watched sentence before its verdict."""
@@ -50,7 +49,7 @@ class SessionPlot(Vertical):
         for name in ("legend", "call", "watched", "recorded"):
             yield Static(id=name, classes="-empty")
 
-    def lay(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
+    def show_recorded(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
         """Draw the recorded session once it is counted. `recorded` are the agent's compactions in words."""
         self.course, self.trails = course, trails
         _put(self.query_one("#recorded", Static), Text(plain(recorded)))
@@ -110,7 +109,7 @@ def session_words(course: Course) -> str:
     return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} tokens uncompacted{recorded}"
 
 
-def saw(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) -> Text:
+def context_sparkline(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) -> Text:
     """Context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
     line = Text(spark(sent, width, top), "dim")
     lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)

@@ -114,16 +114,16 @@ class TextList(LineList):
     def _row_of(self, line: int) -> int:
         return bisect_right(self._tops, line) - 1
 
-    def _stop_at(self, line: int, way: int) -> int:
-        """First line of the row that holds a line, or of the next row in direction `way` that can be selected."""
+    def _stop_at(self, line: int, direction: int) -> int:
+        """First line of the row that holds a line, or of the next row in `direction` that can be selected."""
         before = bisect_right(self.stops, line) - 1
-        at = bisect_left(self.stops, line) if way > 0 else before
-        if way == 0 and self.stops and self._row_of(self.stops[before]) != self._row_of(line):
+        at = bisect_left(self.stops, line) if direction > 0 else before
+        if direction == 0 and self.stops and self._row_of(self.stops[before]) != self._row_of(line):
             at = before + 1  # a heading: its first row
         return self.stops[max(0, min(at, len(self.stops) - 1))] if self.stops else 0
 
-    def to_line(self, line: int, way: int = 0) -> None:
-        super().to_line(self._stop_at(line, way), way)
+    def to_line(self, line: int, direction: int = 0) -> None:
+        super().to_line(self._stop_at(line, direction), direction)
 
     def into_view(self) -> None:
         super().into_view()

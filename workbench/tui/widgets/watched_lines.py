@@ -32,6 +32,9 @@ STYLES: dict[RuleVerdict, str] = {
     "gone": "bad",
     "unknown": "warning",
 }
+COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
+"""Colours of these styles in a Rich text."""
+
 MOST, FEW, TALL = 5, 2, 30
 """Most sentences with a line of their own, on screens of at least `TALL` lines and of fewer; the last line counts the
 rest."""
@@ -69,7 +72,7 @@ class WatchedLines(Widget):
     }
 
     @dataclass
-    class Clicked(Message):
+    class WatchedClicked(Message):
         """Change the watched sentences."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -102,7 +105,7 @@ class WatchedLines(Widget):
         return line_of(styled, width, base)
 
     def on_click(self, event: events.Click) -> None:
-        self.post_message(self.Clicked())
+        self.post_message(self.WatchedClicked())
 
 
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
@@ -114,16 +117,16 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     if more > 0 and line == most - 1:
         return [(f"   … {more + 1} more are watched", "dim")]
     sentence = watching.watched[line]
-    stand = next((one for one in watching.rule_states if one.sentence == sentence), None)
+    state = next((one for one in watching.rule_states if one.sentence == sentence), None)
     inline = offered_in_line(watching, most, width)
-    state = _stand_cells(stand, watching, width >= ROOMY)
-    room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(state))
+    states = _state_cells(state, watching, width >= ROOMY)
+    room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(states))
     keys = (
         [("  ", ""), *offer_cells(watching)]
         if inline and watching.fixes and watching.fixes.sentence == sentence
         else []
     )
-    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *state, *keys]
+    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *states, *keys]
 
 
 def offered_in_line(watching: Watching, most: int, width: int) -> bool:
@@ -137,7 +140,7 @@ def offered_in_line(watching: Watching, most: int, width: int) -> bool:
 
 def _sentence_room(watching: Watching, width: int) -> int:
     """Cells of a sentence before signs and keys."""
-    return width - 7 - _cells_of(_stand_cells(None, watching, width >= ROOMY)) - _cells_of(offer_cells(watching))
+    return width - 7 - _cells_of(_state_cells(None, watching, width >= ROOMY)) - _cells_of(offer_cells(watching))
 
 
 def _cells_of(cells: Cells) -> int:
@@ -146,14 +149,14 @@ def _cells_of(cells: Cells) -> int:
 
 def offer_cells(watching: Watching) -> Cells:
     """`i pin +32  b “Target: share” 61 % +24.6k`"""
-    ways = watching.fixes
-    if ways is None:
+    fixes = watching.fixes
+    if fixes is None:
         return []
     cells: Cells = []
-    for key, mend in (("i", ways.pin), ("b", ways.setting)):
-        if mend is not None:
+    for key, fix in (("i", fixes.pin), ("b", fixes.setting)):
+        if fix is not None:
             cells += [("  ", "")] if cells else []
-            cells += [(key, "key"), (f" {'pin' if mend is ways.pin else mend.words} {mend.change}", "")]
+            cells += [(key, "key"), (f" {'pin' if fix is fixes.pin else fix.words} {fix.change}", "")]
     return cells or [("no pin and no setting that was tried keeps it", "dim")]
 
 
@@ -168,9 +171,9 @@ def fixes_cells(watching: Watching, width: int) -> Cells:
     return [(f"   ○ lost{which}: ", "bad"), *offered]
 
 
-def _stand_cells(stand: RuleState | None, watching: Watching, roomy: bool) -> Cells:
+def _state_cells(state: RuleState | None, watching: Watching, roomy: bool) -> Cells:
     """Cells of the states, the present one first; an unknown one keeps its room."""
-    verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
+    verdicts = (state.now, state.after, state.again) if state else (None, None, None)
     cells: Cells = []
     for number, (name, verdict) in enumerate(zip(watching.moments, verdicts, strict=False)):
         sign = SIGNS[verdict] if verdict else "…"

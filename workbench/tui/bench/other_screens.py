@@ -16,10 +16,10 @@ from workbench.bench import Bench, steps
 from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
-from workbench.tui.bench import finding, policy, shaping, watching
-from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import run_offline, show_outcome, to_epoch, want
-from workbench.tui.bench.remembering import write_now
+from workbench.tui.bench import edits, finding, policy, watched_rules
+from workbench.tui.bench.host import Host, take_step
+from workbench.tui.bench.planning import plan_step, run_offline, show_outcome, to_epoch
+from workbench.tui.bench.saving import save_now
 from workbench.tui.bench.store import BenchView
 from workbench.tui.plain import several
 
@@ -47,14 +47,14 @@ async def _run_and_export(host: Host) -> None:
 
 def rescue(host: Host) -> None:
     """Rescue as `cwb rescue` does: compact the newest epoch without a model, then choose where to put it."""
-    host.spawn("epoch", _rescued, host)
+    host.spawn("epoch", _rescue, host)
 
 
-async def _rescued(host: Host) -> None:
+async def _rescue(host: Host) -> None:
     store = host.store
     newest, before = len(store.bench.session.epochs), store.bench.epoch
     if before != newest:
-        host.tell(f"The agent resumes epoch {newest}, the newest: that one is rescued, not epoch {before}.")
+        host.show_toast(f"The agent resumes epoch {newest}, the newest: that one is rescued, not epoch {before}.")
         await to_epoch(host, newest)
     bench = store.bench
 
@@ -70,18 +70,18 @@ async def _rescued(host: Host) -> None:
     finally:
         store.put(replace(store.view, running=""))
     if after.outcome.status in ("unchanged", "not_smaller"):
-        host.tell(verdict(after.outcome.status, after.outcome.reason), bad=True)
+        host.show_toast(verdict(after.outcome.status, after.outcome.reason), is_warning=True)
     elif store.bench is bench:
-        store.step(after, said=f"compacted by {after.preset}, no model asked")
+        store.step(after, note=f"compacted by {after.preset}, no model asked")
         export(host)
 
 
 def repair(host: Host) -> None:
     """Repair as `cwb repair` does: show the fixes, then choose where to put the copy."""
-    host.spawn("repair", _repaired, host)
+    host.spawn("repair", _repair, host)
 
 
-async def _repaired(host: Host) -> None:
+async def _repair(host: Host) -> None:
     session = host.store.bench.session
     path = session.path
     assert path is not None, "only a session from a file can be repaired"
@@ -97,14 +97,14 @@ async def _repaired(host: Host) -> None:
     try:
         found = await asyncio.to_thread(repair_copy)
     except BadInput as refused:
-        host.tell(str(refused), bad=True)
+        host.show_toast(str(refused), is_warning=True)
         return
     if not found.fixes and not found.left:
-        host.tell("Nothing to repair: the file is not damaged.")
+        host.show_toast("Nothing to repair: the file is not damaged.")
         return
     from workbench.tui.screens.repair import RepairScreen
 
-    host.ask(RepairScreen(found), lambda where: host.tell(f"The repaired copy is in {where}."))
+    host.ask(RepairScreen(found), lambda where: host.show_toast(f"The repaired copy is in {where}."))
 
 
 def no_file(view: BenchView) -> str:
@@ -122,20 +122,20 @@ async def compare(host: Host, *, on_plot: bool = False) -> None:
     await _import_screen("compare")
     from workbench.tui.screens.compare import CompareScreen
 
-    def chosen(wanted: Variant | str) -> None:
-        if isinstance(wanted, str):
-            go_to(host, wanted)
+    def chosen(choice: Variant | str) -> None:
+        if isinstance(choice, str):
+            go_to(host, choice)
             return
-        want(host, partial(steps.choose_preset, preset=wanted.preset), said=wanted.label)
-        if wanted.summarizer.kind != "extractive":
-            host.store.everywhere(partial(steps.with_summarizer, name=str(wanted.summarizer)))
+        plan_step(host, partial(steps.choose_preset, preset=choice.preset), note=choice.label)
+        if choice.summarizer.kind != "extractive":
+            host.store.everywhere(partial(steps.with_summarizer, name=str(choice.summarizer)))
 
     screen: Screen[Any] = CompareScreen(host.store.bench, host.counter, on_plot=on_plot)
     host.ask(screen, chosen)
 
 
 async def choose_file(host: Host) -> None:
-    write_now(host)
+    save_now(host)
     await host.app.run_action("sessions")
 
 
@@ -145,18 +145,18 @@ async def choose_file(host: Host) -> None:
 def run_with(host: Host, limits: CallLimits | None = None, *, history: bool = False) -> None:
     from workbench.tui.screens.run import RunScreen
 
-    host.ask(RunScreen(host.store.bench, limits, history=history), partial(_ran, host))
+    host.ask(RunScreen(host.store.bench, limits, history=history), partial(_use_run, host))
 
 
-def _ran(host: Host, ended: running.RunScreenResult) -> None:
+def _use_run(host: Host, result: running.RunScreenResult) -> None:
     store = host.store
-    if ended.summarizer != store.bench.summarizer:
-        store.everywhere(partial(steps.with_summarizer, name=ended.summarizer))
-    if (run := ended.run) is None:
+    if result.summarizer != store.bench.summarizer:
+        store.everywhere(partial(steps.with_summarizer, name=result.summarizer))
+    if (run := result.run) is None:
         return
-    if ended.pins != store.bench.pins:
-        take(host, partial(steps.with_pins, pins=ended.pins), said="pinned")
-    take(host, partial(steps.with_result, run=run), said="committed; u takes it back")
+    if result.pins != store.bench.pins:
+        take_step(host, partial(steps.with_pins, pins=result.pins), note="pinned")
+    take_step(host, partial(steps.with_result, run=run), note="committed; u takes it back")
     show_outcome(host)
 
 
@@ -167,59 +167,59 @@ def nothing_to_lose(view: BenchView) -> str:
     return "" if view.bench.messages else "This epoch holds no messages: there is nothing to lose."
 
 
-async def see_rules(host: Host) -> None:
+async def show_rules(host: Host) -> None:
     """Show the rules, and go to the message of the one that was chosen."""
-    from workbench.tui.screens.rules import RulesScreen, Steps
+    from workbench.tui.screens.rules import BenchAccess, RulesScreen
 
     def go_there(index: int) -> None:
         finding.go_to(host, index)
         host.store.put(replace(host.store.view, tab="message"))
 
-    on_bench = Steps(
+    on_bench = BenchAccess(
         bench=lambda: host.store.bench,
-        turn=partial(watching.turn, host),
-        take=lambda make, said: take(host, make, said=said),
-        undo=partial(shaping.undo, host),
+        toggle_rule=partial(watched_rules.toggle_rule, host),
+        take_step=lambda make, note: take_step(host, make, note=note),
+        undo=partial(edits.undo, host),
         index=host.cursor.index,
         in_view=host.text_in_view,
     )
     await host.ask(RulesScreen(on_bench), go_there)
 
 
-async def see_retention(host: Host, tab: str = "facts") -> None:
+async def show_retention(host: Host, tab: str = "facts") -> None:
     await _import_screen("retention")
     from workbench.tui.retention.pane import RetentionState
     from workbench.tui.screens.retention import RetentionScreen
 
-    shared = RetentionState(host.store.view.history, partial(watching.turn, host), host.counter)
-    host.ask(RetentionScreen(shared, tab), partial(_left, host))
+    shared = RetentionState(host.store.view.history, partial(watched_rules.toggle_rule, host), host.counter)
+    host.ask(RetentionScreen(shared, tab), partial(_use_retention, host))
 
 
-def _left(host: Host, ended: retention.RetentionResult) -> None:
+def _use_retention(host: Host, result: retention.RetentionResult) -> None:
     store = host.store
-    if ended.history is not None:
+    if result.history is not None:
         # Counting went on while the screen was open: its steps get the bench's token figures.
         host.cancel("run")
         watched = partial(steps.with_watched_rules, sentences=store.bench.watched)
-        store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).change_all(watched))
-    if ended.message is not None:
-        go_to(host, ended.message)
+        store.travel(result.history.relaid(store.bench.epoch, store.bench.layout).change_all(watched))
+    if result.message is not None:
+        go_to(host, result.message)
 
 
 # --- why it overflowed ------------------------------------------------------------------------------------------------
 
 
-def see_why(host: Host) -> None:
+def show_why(host: Host) -> None:
     from workbench.tui.screens.why import WhyScreen
 
-    def ended(wanted: str | why.Applied) -> None:
-        if isinstance(wanted, str):
-            go_to(host, wanted)
+    def use_choice(choice: str | why.Applied) -> None:
+        if isinstance(choice, str):
+            go_to(host, choice)
         else:
-            host.spawn("jump", _apply_fix, host, wanted)
+            host.spawn("jump", _apply_fix, host, choice)
 
     screen: Screen[Any] = WhyScreen(host.store.bench, host.counter)
-    host.ask(screen, ended)
+    host.ask(screen, use_choice)
 
 
 async def _apply_fix(host: Host, applied: why.Applied) -> None:
@@ -231,30 +231,30 @@ async def _apply_fix(host: Host, applied: why.Applied) -> None:
     if isinstance(fix, PresetFix):
         policy.choose(host, fix.preset)
     elif fix.does == "pin":
-        take(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(fix.messages)), said=_done(fix))
+        take_step(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(fix.messages)), note=_fix_note(fix))
     else:
         edit = steps.toggle_dropped if fix.does == "drop" else steps.toggle_shortened
-        want(host, partial(edit, ids=fix.messages), said=_done(fix))
+        plan_step(host, partial(edit, ids=fix.messages), note=_fix_note(fix))
 
 
-def _done(fix: MessageFix) -> str:
+def _fix_note(fix: MessageFix) -> str:
     past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[fix.does]
     return f"{past} {several(len(fix.messages), 'message')}; u takes it back"
 
 
 def play(host: Host) -> None:
     """Show the session as a demo, under the bench's settings and under the default preset."""
-    host.spawn("run", _played, host)
+    host.spawn("run", _play, host)
 
 
-async def _played(host: Host) -> None:
+async def _play(host: Host) -> None:
     from workbench.play.story import offline, story
     from workbench.tui.screens.play import PlayScreen
 
     store, bench = host.store, host.store.bench
 
     def make_story() -> Story:
-        from workbench.tui.courses import course_on, own_preset
+        from workbench.tui.simulations import course_on, own_preset
 
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
@@ -267,7 +267,7 @@ async def _played(host: Host) -> None:
     try:
         found = await asyncio.to_thread(make_story)
     except BadInput as refused:
-        host.tell(str(refused), bad=True)
+        host.show_toast(str(refused), is_warning=True)
     else:
         host.ask(PlayScreen(found))
     finally:
@@ -278,12 +278,12 @@ def go_to(host: Host, message: str) -> None:
     """Put the cursor on a message, in the nearest epoch that holds it."""
     epoch = epoch_of(host.store.bench, message)
     if epoch is None:
-        host.tell("That message is in no context: the bench cannot show it.", bad=True)
+        host.show_toast("That message is in no context: the bench cannot show it.", is_warning=True)
     else:
-        host.spawn("jump", _to_message, host, message, epoch)
+        host.spawn("jump", _go_to_message, host, message, epoch)
 
 
-async def _to_message(host: Host, message: str, epoch: int) -> None:
+async def _go_to_message(host: Host, message: str, epoch: int) -> None:
     await to_epoch(host, epoch)
     store = host.store
     store.put(replace(store.view, tab="message"))
@@ -305,6 +305,6 @@ def epoch_of(bench: Bench, message: str) -> int | None:
 
 
 def count_exactly(host: Host) -> None:
-    from workbench.tui.bench import exact
+    from workbench.tui.bench import exact_counts
 
-    exact.ask_and_count(host)
+    exact_counts.ask_and_count(host)

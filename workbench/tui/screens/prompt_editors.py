@@ -1,9 +1,10 @@
-"""Editor of a prompt or template of the settings, next to a preview: the request as it would be sent, or the new
-messages."""
+"""Editors of a prompt: a text of the settings next to a preview of what it becomes, or a prompt's file with its
+header."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -17,21 +18,22 @@ from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
 from workbench.analysis.prompt_use import prompt_file_text
+from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.labels import label_of
 from workbench.compaction.policy import Policy
-from workbench.compaction.prompts import write_own
+from workbench.compaction.prompts import checked, content_of, write_own
 from workbench.compaction.settings import Setting
-from workbench.tui.external_editor import edit_outside
-from workbench.tui.failures import failure_of
+from workbench.tui.background import failure_of
 from workbench.tui.fields import InvalidValue, fields_of, is_model_text, with_typed
 from workbench.tui.keys import shared
+from workbench.tui.middle.parts import TabInput
 from workbench.tui.middle.tabs import request_parts, summary_parts
-from workbench.tui.middle.view import TabInput
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import LineAnswer, ask_prompt_name
+from workbench.tui.terminal import edit_outside
 from workbench.tui.widgets.text_view import TextPart, TextView, Wrapped, wrap
 
 SETTLE_S = 0.25
@@ -49,12 +51,12 @@ class Edited:
     """Policy with the edited texts, the change in words, and whether to run it at once."""
 
     policy: Policy
-    said: str
+    note: str
     runs: bool = False
 
 
 class PolicyTextEditor(Vertical):
-    """Editor that posts `Closed` with the edited policy, or with None if nothing is to change."""
+    """Editor that posts `PolicyTextClosed` with the edited policy, or with None if nothing is to change."""
 
     HELP = """\
 A prompt or template of the settings, and next to it what it becomes with this session's messages: the request exactly \
@@ -81,7 +83,7 @@ which is then in the list of prompts."""
     ]
 
     @dataclass
-    class Closed(Message):
+    class PolicyTextClosed(Message):
         edited: Edited | None
 
     def __init__(self, bench: Bench, field: Setting) -> None:
@@ -169,10 +171,10 @@ which is then in the list of prompts."""
         self.query_one(TextArea).load_text(text)
 
     def action_take(self) -> None:
-        self.post_message(self.Closed(self._edited() if self.policy != self.bench.policy else None))
+        self.post_message(self.PolicyTextClosed(self._edited() if self.policy != self.bench.policy else None))
 
     def action_run(self) -> None:
-        self.post_message(self.Closed(self._edited(runs=True)))
+        self.post_message(self.PolicyTextClosed(self._edited(runs=True)))
 
     def _edited(self, *, runs: bool = False) -> Edited:
         return Edited(self.policy, f"edited {self.field.label}", runs)
@@ -197,7 +199,7 @@ which is then in the list of prompts."""
 
     def action_leave(self) -> None:
         if self.policy == self.bench.policy or self._sure:
-            self.post_message(self.Closed(None))
+            self.post_message(self.PolicyTextClosed(None))
             return
         self._sure = True
         self.notify("The text was changed: ctrl+s accepts it, esc again discards the change.", markup=False)
@@ -238,3 +240,80 @@ def row_of(wrapped: Wrapped, text: str) -> int:
         return 0
     number = next((i for i, line in enumerate(wrapped.lines) if first in line), 0)
     return next((row for row, line in enumerate(wrapped.line) if line == number), 0)
+
+
+# --- a prompt's file --------------------------------------------------------------------------------------------------
+
+
+_LINE = re.compile(r", line (\d+):")
+
+
+class PromptEditor(Vertical):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        shared("save", "save", "Save", "Save it in your own folder.", priority=True),
+        Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),
+        shared("cancel", "leave", "Cancel", "Discard the edits.", priority=True),
+    ]
+
+    @dataclass
+    class PromptFileClosed(Message):
+        """Path of the saved file, "" if none was saved."""
+
+        path: str
+
+    def __init__(self, file: str) -> None:
+        """Raises BadInput for a file that is gone or cannot be read."""
+        super().__init__()
+        self.file = file
+        self.before = content_of(file)
+        self.fault = 0
+        self._sure = False
+
+    def compose(self) -> ComposeResult:
+        yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
+        yield Static(id="doubts")
+
+    def on_mount(self) -> None:
+        area = self.query_one(TextArea)
+        area.border_title = one_line(str(paths.prompts() / self.file)).replace("[", r"\[")
+        area.focus()
+        self.check()
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        self._sure = False
+        self.check()
+
+    def check(self) -> bool:
+        """Show what is wrong with the text; True if it can be saved."""
+        report, self.fault = "✔ every placeholder is filled", 0
+        try:
+            checked(paths.prompts() / self.file, self.query_one(TextArea).text)
+        except BadInput as refused:
+            report = f"✘ {refused}"
+            line = _LINE.search(report)
+            self.fault = int(line[1]) if line else 0
+        place = self.query_one("#doubts", Static)
+        place.update(Text(one_line(report, 600)))
+        place.set_class(report.startswith("✘"), "-refused")
+        return report.startswith("✔")
+
+    def action_go(self) -> None:
+        if self.fault:
+            self.query_one(TextArea).move_cursor((self.fault - 1, 0))
+
+    def action_save(self) -> None:
+        if not self.check():
+            self.action_go()
+            return
+        try:
+            self.post_message(self.PromptFileClosed(str(write_own(self.file, self.query_one(TextArea).text))))
+        except BadInput as refused:
+            self.notify(str(refused), severity="warning", markup=False)
+
+    def action_leave(self) -> None:
+        if self.query_one(TextArea).text == self.before or self._sure:
+            self.post_message(self.PromptFileClosed(""))
+            return
+        self._sure = True
+        self.notify("The text was changed: ctrl+s saves it, esc again discards the change.", markup=False)

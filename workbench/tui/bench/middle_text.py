@@ -12,12 +12,12 @@ from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import BenchView
-from workbench.tui.external_editor import edit_outside, editor_command
+from workbench.tui.middle.parts import Folds
+from workbench.tui.middle.parts import TabInput as Source
 from workbench.tui.middle.tabs import TABS, sent_texts
-from workbench.tui.middle.view import Folds
-from workbench.tui.middle.view import TabInput as Source
 from workbench.tui.plain import figure
 from workbench.tui.screens.ask import ask_path
+from workbench.tui.terminal import edit_outside, editor_command
 from workbench.tui.widgets.list_keys import hit
 from workbench.tui.widgets.text_view import TextView, wrap
 
@@ -25,7 +25,7 @@ SETTLE_S = 0.05
 """Time the cursor rests before the middle is filled."""
 
 
-def source(view: BenchView, index: int, folds: Folds | None = None, width: int = 0) -> Source:
+def tab_input(view: BenchView, index: int, folds: Folds | None = None, width: int = 0) -> Source:
     """Input of the middle's tabs: message `index` in a pane of `width` cells. Without `folds` and width nothing is
     folded or side by side."""
     inside = max(0, min(index, len(view.shown.messages) - 1))
@@ -38,10 +38,10 @@ async def fill(host: Host, text: TextView) -> None:
     view, width = host.store.view, text.wrap_width
     if not view.is_planned and view.tab != "message":
         return  # filled when the plan is there
-    made_from = source(view, host.cursor.index, view.folds, width)
-    parts = tuple(await asyncio.to_thread(TABS[view.tab], made_from))
+    input = tab_input(view, host.cursor.index, view.folds, width)
+    parts = tuple(await asyncio.to_thread(TABS[view.tab], input))
     wrapped = await asyncio.to_thread(wrap, parts, width)
-    key = (view.tab, made_from.index if view.tab == "message" else None, view.bench.epoch)
+    key = (view.tab, input.index if view.tab == "message" else None, view.bench.epoch)
     other = key != text.key
     text.put(parts, wrapped, key)
     if other:
@@ -73,12 +73,12 @@ def copy_text(host: Host) -> None:
 
     def copy(text: str) -> None:
         host.app.copy_to_clipboard(text)
-        host.tell(f"{figure(len(text))} characters copied")
+        host.show_toast(f"{figure(len(text))} characters copied")
 
     if selected := host.app.screen.get_selected_text():
         copy(selected)
     else:
-        host.spawn("text", _take, host, copy)
+        host.spawn("text", _use_text, host, copy)
 
 
 def open_text(host: Host) -> None:
@@ -86,12 +86,12 @@ def open_text(host: Host) -> None:
         try:
             left = edit_outside(host.app, text, ".txt")
         except BadInput as refused:
-            host.tell(str(refused), bad=True)
+            host.show_toast(str(refused), is_warning=True)
             return
         if left != text:
-            host.tell("You changed a copy. A session's messages cannot be edited here.")
+            host.show_toast("You changed a copy. A session's messages cannot be edited here.")
 
-    host.spawn("text", _take, host, edit)
+    host.spawn("text", _use_text, host, edit)
 
 
 def write_text(host: Host) -> None:
@@ -103,22 +103,22 @@ def write_text(host: Host) -> None:
             Path(f"{name}-{host.store.view.tab}.txt"),
             lambda path: write_atomically(path, text.encode("utf-8", "surrogatepass")),
         )
-        host.ask(screen, lambda answer: host.tell(f"written to {answer.value}"))
+        host.ask(screen, lambda answer: host.show_toast(f"written to {answer.value}"))
 
-    host.spawn("text", _written_to_a_file, host, write)
+    host.spawn("text", _use_file_text, host, write)
 
 
-async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
+async def _use_file_text(host: Host, use: Callable[[str], None]) -> None:
     """Call `use` with the text for a file: in the tab of requests exactly what is sent, in others the complete text."""
     bench = host.store.bench
     if host.store.view.tab == "request" and bench.plan.requests:
         use("\n\n".join(await asyncio.to_thread(sent_texts, bench)))
     else:
-        await _take(host, use)
+        await _use_text(host, use)
 
 
-async def _take(host: Host, use: Callable[[str], None]) -> None:
+async def _use_text(host: Host, use: Callable[[str], None]) -> None:
     """Call `use` with the complete text of the middle, all folds open, as the session holds it."""
     view = host.store.view
-    parts = await asyncio.to_thread(TABS[view.tab], source(view, host.cursor.index))
+    parts = await asyncio.to_thread(TABS[view.tab], tab_input(view, host.cursor.index))
     use("\n".join(part.text for part in parts))

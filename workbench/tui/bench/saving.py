@@ -15,31 +15,31 @@ from workbench.tui.bench.host import Host
 WRITE_S = 0.5
 """Time after a change before the work is written: the most that a crash can lose."""
 
-_turn = threading.Lock()
+_write_lock = threading.Lock()
 """Lock held from reading the bench until it is written, so that the newest work is written last."""
 
 
-def write_now(host: Host) -> str:
+def save_now(host: Host) -> str:
     """Write unsaved work before the session leaves the bench; return why that failed, or ""."""
     bench = host.store.bench
-    return "" if work_of(bench) == host.store.view.saved else _written(host, bench.session)
+    return "" if work_of(bench) == host.store.view.saved else _save(host, bench.session)
 
 
-async def write_soon(host: Host) -> None:
+async def save_in_thread(host: Host) -> None:
     """Write unsaved work in a thread, while the session stays."""
     session, done = host.store.bench.session, work_of(host.store.bench)
     if done == host.store.view.saved:
         return
-    if trouble := await run_shielded(partial(_written, host, session)):
-        host.tell(trouble, bad=True)
+    if trouble := await run_shielded(partial(_save, host, session)):
+        host.show_toast(trouble, is_warning=True)
     elif host.store.bench.session is session:
         host.store.put(replace(host.store.view, saved=done))
 
 
-def _written(host: Host, session: Session) -> str:
+def _save(host: Host, session: Session) -> str:
     """Write the work; return why that failed, or "". Nothing to do if another session came onto the bench: its work was
     written then."""
-    with _turn:
+    with _write_lock:
         bench = host.store.bench
         if host.memory is None or bench.session is not session:
             return ""

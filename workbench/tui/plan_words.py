@@ -1,16 +1,20 @@
-"""The first and the last line of the bench: the open session, and the state of the plan."""
+"""Texts about the plan on the bench: title and status lines, triggers, and the split."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from workbench.base.figures import unbroken
 from workbench.bench import Bench
+from workbench.compaction.strategy import Trigger
 from workbench.formats.registry import by_id
 from workbench.tui.fields import changed_fields
 from workbench.tui.plain import one_line, percent, several
+from workbench.tui.rows import FATE_WORDS
 
 if TYPE_CHECKING:
     from workbench.compaction.checks import Check
@@ -61,18 +65,18 @@ HARDLY = 10
 
 
 def opening_words(bench: Bench) -> str:
-    """First message of the status line: if the epoch has only begun, how to see the one before it."""
+    """First message of the status line: how to see the epoch before, if this one has only begun; else ""."""
     lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
     if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
         return ""
     return "This epoch has only begun: { shows the one before."
 
 
-def status_text(running: str, said: str) -> Text:
+def status_text(running: str, note: str) -> Text:
     """Run under way, or the last thing done."""
     if running:
         return Text(f"▶ {running} · esc cancels", "bold", no_wrap=True)
-    return Text(one_line(said, 300), no_wrap=True)
+    return Text(one_line(note, 300), no_wrap=True)
 
 
 def checks_words(checks: tuple[Check, ...]) -> str:
@@ -93,3 +97,53 @@ def state_text(bench: Bench, checks: tuple[Check, ...] | None) -> Text:
     parts += ["split moved by hand"] if bench.split_at else []
     parts += [checks_words(checks)] if checks else []
     return Text(" · ".join(parts), no_wrap=True)
+
+
+# --- triggers and split -----------------------------------------------------------------------------------------------
+
+
+def trigger_words(trigger: Trigger) -> str:
+    """Trigger as commands print it, after a sign that it fires: `✔ trigger 50 000 characters (history): now …`."""
+    return f"{'✔' if trigger.fires else '·'} {unbroken(str(trigger))}"
+
+
+def split_words(bench: Bench) -> str:
+    """Split in the strategy's own units, `120 exchanges summarized above · 12 exchanges kept below`, or why there is
+    none."""
+    if bench.outcome.status == "unchanged":
+        return f"Nothing to compact: {bench.outcome.reason}"
+    if not bench.strategy.movable:
+        return NO_SPLIT
+    return split_line(bench) + ("; moved by hand, t resets it" if bench.split_at else "")
+
+
+NO_SPLIT = "This strategy has no adjustable split."
+
+
+def split_line(bench: Bench) -> str:
+    """Text of the split line in the list, in the strategy's own units; "" if there is no split to move."""
+    if not bench.strategy.movable:
+        return ""
+    unit, (head, tail) = bench.strategy.unit, _unit_counts(bench)
+    above, below = (FATE_WORDS[fate] for fate in bench.outcome.usual_fates)
+    if not head:
+        return f"everything below is {below}"
+    if not tail:
+        return f"everything above is {above}: {several(head, unit)}"
+    return f"{several(head, unit)} {above} above · {several(tail, unit)} {below} below"
+
+
+def _unit_counts(bench: Bench) -> tuple[int, int]:
+    """Number of the strategy's units above and below the split."""
+    starts = bench.context.unit_starts(bench.strategy.unit)
+    head = bisect_left(starts, bench.outcome.split)
+    return head, len(starts) - head
+
+
+def unmovable_words(bench: Bench) -> str:
+    """Reason why the split's keys are off, "" if they are on."""
+    if not bench.messages:
+        return "This epoch has no messages, so there is nothing to split."
+    if not bench.strategy.movable:
+        return f"{bench.strategy.title} has no adjustable split. P chooses another strategy, augment-example for one."
+    return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, rule_states, steps
 from workbench.tui.bench import planning
-from workbench.tui.bench.host import Host, take
+from workbench.tui.bench.host import Host, take_step
 from workbench.tui.bench.store import BenchView
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.bench.fixes import RuleFix
 
 
-def turn(host: Host, sentence: str) -> tuple[str, ...]:
+def toggle_rule(host: Host, sentence: str) -> tuple[str, ...]:
     """Watch a sentence, or stop watching it, and return all watched sentences. Undo does not change them. Raises
     BadInput if the sentence cannot be watched."""
     before = host.store.bench.watched
@@ -29,9 +29,9 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
     return after
 
 
-def judge_watched(host: Host, was: BenchView | None, now: BenchView) -> None:
+def start_rule_states(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Judge the watched rules again if they or the shown bench changed."""
-    if planning.is_tried(was, now) and now.shown.watched:
+    if planning.is_newly_previewed(was, now) and now.shown.watched:
         host.spawn("watched", update_rule_states, host)
 
 
@@ -39,12 +39,16 @@ async def update_rule_states(host: Host) -> None:
     """Show the states of the watched rules now, then after the compaction, then after a second one. Without a result
     of a run, the offline outcome is judged."""
     bench = host.store.view.shown
-    for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
+    for judged in (
+        partial(rule_states, bench, None),
+        partial(_states_after, bench),
+        partial(_states_after, bench, again=True),
+    ):
         found = await asyncio.to_thread(judged)
         if bench is not host.store.view.shown:
             return
         host.store.put(replace(host.store.view, rule_states=found, rule_states_bench=bench))
-    host.spawn("ways", update_fixes, host, bench, found)
+    host.spawn("fixes", update_fixes, host, bench, found)
 
 
 async def update_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) -> None:
@@ -58,58 +62,58 @@ async def update_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) ->
 
 def no_pin(view: BenchView) -> str:
     """Return the reason why no pin is offered to keep the lost rule; "" if one is."""
-    return _no_way(view) or ("" if view.fixes and view.fixes.pin else "Its message is pinned, or no longer here.")
+    return _no_fix(view) or ("" if view.fixes and view.fixes.pin else "Its message is pinned, or no longer here.")
 
 
 def no_number(view: BenchView) -> str:
     """Return the reason why no setting is offered to keep the lost rule; "" if one is."""
-    return _no_way(view) or ("" if view.fixes and view.fixes.setting else "No setting that was tried keeps it.")
+    return _no_fix(view) or ("" if view.fixes and view.fixes.setting else "No setting that was tried keeps it.")
 
 
-def _no_way(view: BenchView) -> str:
+def _no_fix(view: BenchView) -> str:
     if not view.bench.watched:
         return "No rule is watched: W chooses one."
     return "" if view.fixes and view.fixes.bench is view.bench else "No watched rule is known to be lost."
 
 
 def keep_by_pin(host: Host) -> None:
-    if ways := host.store.view.fixes:
-        _take(host, ways.pin)
+    if fixes := host.store.view.fixes:
+        _apply(host, fixes.pin)
 
 
 def keep_by_number(host: Host) -> None:
-    if ways := host.store.view.fixes:
-        _take(host, ways.setting)
+    if fixes := host.store.view.fixes:
+        _apply(host, fixes.setting)
 
 
-def _take(host: Host, fix: RuleFix | None) -> None:
+def _apply(host: Host, fix: RuleFix | None) -> None:
     if fix:
-        take(host, lambda _: fix.bench, said=f"{fix.words}, which keeps it; u takes it back")
+        take_step(host, lambda _: fix.bench, note=f"{fix.words}, which keeps it; u takes it back")
 
 
-def find_receipt(host: Host, was: BenchView | None, now: BenchView) -> None:
+def start_assessment(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Assess the compaction again if the shown bench changed; without a result of a run, only if it is small."""
-    if planning.is_tried(was, now) and (now.shown.result or planning.is_small(now.shown)):
-        host.spawn("receipt", make_receipt, host)
+    if planning.is_newly_previewed(was, now) and (now.shown.result or planning.is_small(now.shown)):
+        host.spawn("receipt", assess_shown, host)
 
 
-async def make_receipt(host: Host) -> None:
+async def assess_shown(host: Host) -> None:
     bench = host.store.view.shown
     try:
-        found = await asyncio.to_thread(_assessed, bench)
+        found = await asyncio.to_thread(_assess, bench)
     except BadInput:  # nothing to compact here; the status says so
         found = None
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, assessed=found))
 
 
-def _assessed(bench: Bench) -> Assessment:
+def _assess(bench: Bench) -> Assessment:
     from workbench.bench.assessment import assess, compute
 
     return compute(assess(bench, bench.result or bench.offline), "receipt")
 
 
-def _after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
+def _states_after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
     try:
         outcome = bench.result.outcome if bench.result else bench.offline.outcome
         return rule_states(bench, outcome, again=again)

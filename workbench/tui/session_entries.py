@@ -1,5 +1,4 @@
-"""Sessions to choose from before they are read: files from the command line, recent files, samples, found ones. Pure:
-no textual."""
+"""Sessions to choose from: entries of files before they are read, then tables, sums and advice. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +11,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from workbench.auditing.columns import SESSIONS, Record
+from workbench.auditing.advice import advise, loss_sentences
+from workbench.auditing.columns import SESSIONS, TABLES, About, Record
+from workbench.auditing.groups import KEYS, SessionGroup, group_sessions
+from workbench.auditing.rows import SessionRow
+from workbench.base.figures import dollars
 from workbench.base.resources import SAMPLES
-from workbench.base.tables import columns
+from workbench.base.tables import Column, columns
 from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Unreadable, glance
 from workbench.formats.format import Part
 from workbench.formats.glance import SessionGlance
 from workbench.tokens.window import fullness, glanced_window
-from workbench.tui.home import Recent
-from workbench.tui.plain import figure, one_line, percent, several
+from workbench.tui.plain import figure, fit, one_line, percent, several
+from workbench.tui.settings import Recent
+from workbench.tui.widgets.text_view import TextPart
 
 _ROW = re.compile(r"^\|\s*`(?P<file>[^`]+)`\s*\|(?P<rest>.*)\|\s*$", re.MULTILINE)
 _MARKS = re.compile(r"[*`]")
@@ -219,3 +223,83 @@ def _compacted(found: SessionGlance) -> str:
         return ""
     seen = "" if found.complete else " at least: the middle of the file was not read"
     return f"{several(found.compactions, 'time')}{seen}"
+
+
+# --- tables of sessions that were read --------------------------------------------------------------------------------
+
+GROUPS_SHOWN = 12
+SHOWN: dict[About, str] = {
+    "sessions": "changed agent title tokens window_share compactions lost_rules next_step rework grown_compactions "
+    "removed_messages usd unrecorded_overhead_tokens calls peak_tokens copies model version project file",
+    "compactions": "agent model project kind tokens_before tokens_after grew seconds usd removed_messages rework "
+    "lost_rules resumed_calls time version file",
+    "unreadable": "file error bytes",
+}
+FIRST: dict[About, str] = {"sessions": "changed", "compactions": "tokens_before", "unreadable": "file"}
+"""Column that sorts each table at first."""
+
+HEADINGS = {"changed": "when", "window_share": "window"}
+"""Headings that differ from those of the command line's tables, by column key."""
+
+
+EMPTY: dict[About, str] = {
+    "compactions": "No session here records a compaction. c: what could not be read.",
+    "unreadable": "Every file could be read. c: the sessions.",
+}
+"""Text of an empty table, which names the key to press."""
+
+
+def table_columns(about: About) -> list[Column]:
+    """Columns of a table on the screen, in their order."""
+    known = {one.key: one for one in TABLES[about]}
+    shown = (known[key] for key in SHOWN[about].split())
+    return [replace(one, heading=HEADINGS.get(one.key, one.heading)) for one in shown]
+
+
+def rows_words(number: int, about: About) -> str:
+    """Number of rows in words: `1 session`, `12 compactions`, `3 unreadable`."""
+    return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
+
+
+def advice_lines(rows: Sequence[SessionRow]) -> list[str]:
+    """Losses of the compactions and advice, a sentence each."""
+    lines = [*loss_sentences(rows), *map(str, advise(rows))]
+    return [one_line(line, 2_000) for line in lines]
+
+
+def sum_parts(rows: Sequence[SessionRow], key: int) -> list[TextPart]:
+    """Sums of the rows by one of `KEYS`."""
+    parts: list[TextPart] = []
+    for number, one in enumerate(group_sessions(rows, (KEYS[key],))):
+        if number == GROUPS_SHOWN:
+            return [*parts, TextPart("…", "dim")]
+        name = fit(one_line(one.key[0]) or "–", 24)
+        parts.append(TextPart(f"{name} {_sum_words(one)}", "title", then=((len(name), ""),)))
+    return parts
+
+
+def _sum_words(one: SessionGroup) -> str:
+    parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
+    if one.copies:
+        parts.append(f"{several(one.copies, 'copy')} not counted")
+    if one.larger:
+        parts.append(f"{figure(one.larger)} made it larger")
+    if one.before and one.after:
+        parts.append(f"{figure(one.before)} → {figure(one.after)} tokens")
+    if one.seconds is not None:
+        parts.append(f"{one.seconds:g} s")
+    if one.compacting:
+        parts.append(dollars(one.compacting))
+    if one.rework:
+        parts.append(f"{figure(one.rework)} × rework")
+    if one.instructions:
+        parts.append(f"{figure(one.lost)} of {several(one.instructions, 'rule')} lost")
+    if one.overhead:
+        parts.append(f"{figure(one.overhead)} overhead")
+    return " · ".join(parts)
+
+
+def fact_parts(facts: list[tuple[str, str]]) -> list[TextPart]:
+    """Facts of a session (name and value) as lines of text; texts without a name come first."""
+    texts = [TextPart(value) for name, value in facts if not name]
+    return [*texts, *(TextPart(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]

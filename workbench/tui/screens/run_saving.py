@@ -38,10 +38,10 @@ def save_call(live: LiveRun, seconds: float) -> SavedRun:
     return _save(live.unfinished(seconds).model_copy(update={"end": end}))
 
 
-def save_edited(bench: Bench, reading: Assessment) -> SavedRun:
+def save_edited(bench: Bench, assessment: Assessment) -> SavedRun:
     """Save the committed edits as a run of its own, so that `recorded` plays the edited text back."""
-    live = _by_hand(bench, reading.run.requests, reading.run.answers)
-    return _save(live.finished(replace(reading.run, seconds=0.0), reading.checks))
+    live = _by_hand(bench, assessment.run.requests, assessment.run.answers)
+    return _save(live.finished(replace(assessment.run, seconds=0.0), assessment.checks))
 
 
 def save_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> SavedRun:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.analysis.course import Course, course_messages, course_of
@@ -13,15 +12,7 @@ from workbench.base.figures import percent
 from workbench.bench import Bench, with_counts
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
-
-
-class Abandoned(Exception):
-    """The work was cancelled. Raised by a progress callback."""
-
-
-ReportStage = Callable[[str], None]
-"""Progress callback with the stage in words, called at least a few times a second while counting; may raise
-`Abandoned`."""
+from workbench.tui.background import ReportStage
 
 
 def course_on(bench: Bench, counter: Counter, report: ReportStage, *, first: int) -> tuple[Bench, Course]:

@@ -68,7 +68,7 @@ class RunLine:
         return "".join(self.parts)
 
     @property
-    def at_work(self) -> bool:
+    def is_active(self) -> bool:
         return self.state in ("waiting", "sent", "writing", "retrying")
 
     @property
@@ -83,8 +83,8 @@ class RunLine:
 
 
 class RunProgress:
-    """Observer of a run: gets the driver's events (`told`) and those of live calls (`on_live_event`), both on the event
-    loop. `count` counts the tokens of a text as everywhere else on the screen."""
+    """Observer of a run: gets the driver's events (`on_run_event`) and those of live calls (`on_live_event`), both on
+    the event loop. `count` counts the tokens of a text as everywhere else on the screen."""
 
     def __init__(
         self, clock: Callable[[], float] = time.perf_counter, count: Callable[[str], int] = lambda text: 0
@@ -101,20 +101,20 @@ class RunProgress:
         return self._calls
 
     @property
-    def at_work(self) -> list[RunLine]:
-        return [line for line in self._calls if line.at_work]
+    def active_calls(self) -> list[RunLine]:
+        return [line for line in self._calls if line.is_active]
 
     @property
     def seconds(self) -> float:
         return self.clock() - self.began
 
-    def asked(self, request: SummaryRequest, key: str) -> None:
+    def request_sent(self, request: SummaryRequest, key: str) -> None:
         """Note that this request is sent next; live events refer to it by `key`."""
         for line, known in zip(self._calls, self._requests, strict=True):
             if known is request:
                 self._by_key[key] = line
 
-    def told(self, event: RunEvent) -> None:
+    def on_run_event(self, event: RunEvent) -> None:
         now = self.clock()
         match event:
             case StepFinished(step):
@@ -179,7 +179,7 @@ class RunProgress:
             self.lines.append(RunLine(word, "fallback", now, ended=now, notes=[outcome.reason]))
 
     def cancelled(self) -> None:
-        for line in self.at_work:
+        for line in self.active_calls:
             line.state, line.ended = "cancelled", self.clock()
 
     def words(self, line: RunLine) -> tuple[str, str]:
@@ -197,5 +197,5 @@ def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[RunLine]:
     """Lines of a run that has not begun, from the events of its preview."""
     watch = RunProgress(lambda: 0.0)
     for event in events:
-        watch.told(event)
+        watch.on_run_event(event)
     return [replace(line, state="planned", usage=None, chars=0) for line in watch.lines]
