@@ -27,7 +27,7 @@ from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
-from workbench.tui.middle.two_outcomes import BESIDE, context_parts
+from workbench.tui.middle.two_outcomes import SIDE_BY_SIDE, context_parts
 from workbench.tui.plain import fit
 from workbench.tui.ranking import (
     FEWEST,
@@ -89,7 +89,7 @@ async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens(
         assert screen.here == 0
         await press(pilot, "down", "S")
         assert named(screen)[screen.here] == by_cost[1]
-        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "cost", turned=True)] != by_cost
+        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "cost", is_reversed=True)] != by_cost
         await press(pilot, "home", "down", "enter")
         assert bench_screen(pilot).bench.preset == named(screen)[1]
         await press(pilot, "u")
@@ -115,11 +115,13 @@ async def test_each_column_orders_the_rows_by_s_and_by_a_click_on_its_name() -> 
         at = {str(column.key.value): n for n, column in enumerate(table.ordered_columns)}
         for title in titles:
             before = sum(column.get_render_width(table) for column in table.ordered_columns[: at[title]])
-            for turned in (title == screen.order, title != screen.order):
+            for is_reversed in (title == screen.order, title != screen.order):
                 await pilot.click(table, offset=(before + 2, 0))
                 await settled(pilot)
                 assert screen.order == title
-                assert named(screen) == [one.name for one in sort_rows(screen.ranked, title, turned=turned)], title
+                assert named(screen) == [
+                    one.name for one in sort_rows(screen.ranked, title, is_reversed=is_reversed)
+                ], title
 
 
 async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
@@ -268,10 +270,10 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
     assert [right for left, right in signs if not left] == [["B", "+"], ["B", "+"]]
     assert [left for left, right in signs if left == right] == [["=", str(number)] for number in range(11, 12)]
     assert "= 1 in both · A 10 only in A · B 0 only in B · ~ 0 shortened in either · 0 in neither" in wide[1]
-    narrow = [part.text[:8].split() for part in context_parts(bench, *pair, BESIDE - 1)]
+    narrow = [part.text[:8].split() for part in context_parts(bench, *pair, SIDE_BY_SIDE - 1)]
     assert [one for one in narrow if one[:1] == ["="]] == [["=", str(number)] for number in range(11, 12)]
-    turned = [part.text for part in context_parts(bench, *reversed(pair), 123)]
-    assert "A 0 only in A · B 10 only in B" in turned[1]
+    is_reversed = [part.text for part in context_parts(bench, *reversed(pair), 123)]
+    assert "A 0 only in A · B 10 only in B" in is_reversed[1]
 
 
 def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last() -> None:
@@ -291,7 +293,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
     unchanged = next(one for one in ranked if one.assessment.outcome.status == "unchanged")
     for title in ("tokens after", "kept", "cost"):
         assert sort_rows(ranked, title)[-1] is unchanged
-        assert sort_rows(ranked, title, turned=True)[-1] is unchanged
+        assert sort_rows(ranked, title, is_reversed=True)[-1] is unchanged
         assert value_of(unchanged, title) is None
     compacted = [one for one in ranked if one is not unchanged and one.retention]
     assert len({one.retention.whole.facts for one in compacted if one.retention}) == 1, "one denominator for all rows"

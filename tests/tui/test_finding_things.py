@@ -10,7 +10,7 @@ from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
 from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, SYNONYMS, key_id
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.palette import PaletteCommand, score
-from workbench.tui.screens.help import HelpScreen, Key, Line, poured
+from workbench.tui.screens.help import HelpScreen, Key, Line, split_columns
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.keys_line import MORE, KeysLine
 from workbench.tui.widgets.text_view import TextView
@@ -28,10 +28,15 @@ def told(lines: list[Line]) -> list[str]:
 
 def test_groups_are_poured_into_columns_of_one_height_and_no_heading_ends_one() -> None:
     groups = {"A": entries(3, "a"), "B": entries(2, "b"), "C": entries(1, "c")}
-    assert [told(one) for one in poured(groups, 1)] == [["A", "a0", "a1", "a2", "", "B", "b0", "b1", "", "C", "c0"]]
-    assert [told(one) for one in poured(groups, 2)] == [["A", "a0", "a1", "a2"], ["B", "b0", "b1", "", "C", "c0"]]
-    assert [told(one) for one in poured(groups, 3)] == [["A", "a0", "a1", "a2"], ["B", "b0", "b1"], ["C", "c0"]]
-    assert poured({}, 3) == []
+    assert [told(one) for one in split_columns(groups, 1)] == [
+        ["A", "a0", "a1", "a2", "", "B", "b0", "b1", "", "C", "c0"]
+    ]
+    assert [told(one) for one in split_columns(groups, 2)] == [
+        ["A", "a0", "a1", "a2"],
+        ["B", "b0", "b1", "", "C", "c0"],
+    ]
+    assert [told(one) for one in split_columns(groups, 3)] == [["A", "a0", "a1", "a2"], ["B", "b0", "b1"], ["C", "c0"]]
+    assert split_columns({}, 3) == []
 
 
 def test_every_table_of_the_bench_names_actions_that_there_are() -> None:

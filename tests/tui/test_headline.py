@@ -12,7 +12,7 @@ from workbench.analysis.retention import FactCounts
 from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import open_bench
 from workbench.tokens import Counter
-from workbench.tui.widgets.headline import Headline, HeadlineView, headline_cells, height_of, plans_of, wrapped
+from workbench.tui.widgets.headline import Headline, HeadlineView, headline_cells, height_of, plans_of, wrap_lines
 
 FACTS = FactCounts(1_200, 1_161, 0, 0, 0, 0, 0, 0.84, 0.84, 0.84)
 NONE_LOST = replace(FACTS, full=1_200, share=1.0)
@@ -72,9 +72,9 @@ def test_both_sentences_are_as_long_as_there_is_room(width: int, lines: int, say
 
 
 def test_no_line_is_broken_in_a_figure_and_what_is_cut_says_so() -> None:
-    assert wrapped("it took 12 345 tokens", 12, 3) == ["it took", "12\u00a0345", "tokens"]
-    assert wrapped("one two three", 7, 1) == ["one tw…"]
-    assert wrapped("", 7, 1) == []
+    assert wrap_lines("it took 12 345 tokens", 12, 3) == ["it took", "12\u00a0345", "tokens"]
+    assert wrap_lines("one two three", 7, 1) == ["one tw…"]
+    assert wrap_lines("", 7, 1) == []
 
 
 async def test_the_sentences_of_the_sample() -> None:

@@ -15,7 +15,7 @@ from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled,
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
-from workbench.tui.screens.help import HelpScreen, explained
+from workbench.tui.screens.help import HelpScreen, keys_of
 from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.settings import Settings, read_home
@@ -134,7 +134,7 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
 
 async def test_every_screen_explains_itself_and_its_keys() -> None:
     assert "cancel without losing anything" in str(LoadingScreen.HELP)
-    assert "close" in {key.id for key in explained([LoadingScreen], {})}
+    assert "close" in {key.id for key in keys_of([LoadingScreen], {})}
     async with at_rest(story(), size=SIZE) as pilot:
         starts = {
             "": "The bench shows",

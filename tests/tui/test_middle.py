@@ -24,8 +24,8 @@ from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, 
 from workbench.summarizers.by_name import SummarizerName
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.middle.blocks import block_parts, folded, pretty, text_parts
-from workbench.tui.middle.code import LONGEST, Coloured, language_of
+from workbench.tui.middle.blocks import block_parts, fold_json, pretty, text_parts
+from workbench.tui.middle.code import LONGEST, CodeHighlighter, language_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.parts import Folds, Piece, TabInput, side_by_side
 from workbench.tui.middle.recorded import _ground_of
@@ -43,13 +43,13 @@ SIZE = (120, 40)
 # --- code ---
 
 
-def styled(coloured: Coloured, number: int, line: str) -> dict[str, str]:
+def styled(coloured: CodeHighlighter, number: int, line: str) -> dict[str, str]:
     return {line[start:stop]: style for start, stop, style in coloured.runs(number)}
 
 
 def test_code_is_coloured_and_the_numbers_of_lines_are_not_code() -> None:
     lines = ["     7→def add(one, other):  # both", '     8→    """Their', '     9→    sum."""', "    10→    return 1"]
-    coloured = Coloured(lines, "python")
+    coloured = CodeHighlighter(lines, "python")
     assert styled(coloured, 0, lines[0]) == {"     7→": "lead", "def": "keyword", "add": "name", "# both": "comment"}
     assert styled(coloured, 2, lines[2])['    sum."""'] == "string", "a text goes on over the lines"
     assert styled(coloured, 3, lines[3])["return"] == "keyword"
@@ -58,7 +58,7 @@ def test_code_is_coloured_and_the_numbers_of_lines_are_not_code() -> None:
 def test_a_page_costs_the_same_wherever_it_stands_in_a_long_text() -> None:
     lines = ["value = compute(number, 'text')  # why"] * 60_000
     lines[30_000] = "x" * 1_000_000
-    coloured = Coloured(lines, "python")
+    coloured = CodeHighlighter(lines, "python")
     coloured.runs(0)
     assert coloured.runs(59_000)
     assert coloured.runs(59_040)
@@ -69,7 +69,7 @@ def test_a_page_costs_the_same_wherever_it_stands_in_a_long_text() -> None:
 @given(st.lists(st.text(alphabet="ab'\"#`{}()=:\\ \t→1漢", max_size=12), min_size=1, max_size=12), st.integers(0, 11))
 def test_runs_lie_in_their_line_in_order_whichever_line_is_asked_for_first(lines: list[str], first: int) -> None:
     for language in ("python", "json", "typescript"):
-        coloured = Coloured(lines, language)
+        coloured = CodeHighlighter(lines, language)
         for number in (min(first, len(lines) - 1), *range(len(lines))):
             end = 0
             for start, stop, _ in coloured.runs(number):
@@ -104,18 +104,18 @@ BIG = {"path": "a.py", "content": "def f():\n" + "    pass\n" * 900, "edits": [{
 
 
 def test_a_big_input_shows_its_shape_first_and_opens_level_by_level() -> None:
-    shown = folded(BIG, Folds(), "m/0", "python")
+    shown = fold_json(BIG, Folds(), "m/0", "python")
     assert [piece.text.split(" · ")[0].replace("\u00a0", " ") for piece in shown] == [
         '  "path": "a.py",',
         '▸ "content": 901 lines, 8 109 characters',
         '▸ "edits": [3 items] 345 characters',
     ]
-    opened = folded(BIG, Folds().toggle("m/0/edits"), "m/0")
+    opened = fold_json(BIG, Folds().toggle("m/0/edits"), "m/0")
     assert [piece.text[:2] for piece in opened] == ["  ", "▸ ", "▾ ", "▸ ", "▸ ", "▸ "]
     assert {piece.fold for piece in opened if piece.fold} >= {"m/0/edits/0", "m/0/content"}
-    every = folded(BIG, Folds(every=True), "m/0", "python")
+    every = fold_json(BIG, Folds(every=True), "m/0", "python")
     assert BIG["content"] in [piece.text for piece in every if piece.language == "python"]
-    assert len(folded(BIG, Folds(every=True).toggle("m/0/content"), "m/0")) == len(every) - 1
+    assert len(fold_json(BIG, Folds(every=True).toggle("m/0/content"), "m/0")) == len(every) - 1
 
 
 def test_a_small_input_stands_open_and_a_file_gets_it_whole() -> None:
@@ -132,9 +132,9 @@ def test_deep_nesting_neither_folds_for_ever_nor_breaks() -> None:
     for depth in range(60_000):
         deep = [deep, "x" * 100]
         if depth == 100:
-            shown = folded(deep, Folds(every=True), "m/0")
+            shown = fold_json(deep, Folds(every=True), "m/0")
             assert len(shown) == 2 * 60 + 2, "sixty levels, and the rest on one line"
-    assert "nested too deep" in folded(deep, Folds(every=True), "m/0")[0].text
+    assert "nested too deep" in fold_json(deep, Folds(every=True), "m/0")[0].text
     assert "nested too deep" in pretty({"a": deep})
 
 

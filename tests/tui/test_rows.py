@@ -26,7 +26,7 @@ from workbench.tui.round_lines import (
     split_cells,
     split_words,
 )
-from workbench.tui.rows import Groups, ListRows, arranged, first_words, group_fate, message_fate
+from workbench.tui.rows import Groups, ListRows, arrange, first_words, group_fate, message_fate
 
 MESSAGES = story().messages
 LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
@@ -42,7 +42,7 @@ GROUPS = Groups(LAYOUT)
 def test_what_is_listed_has_its_line_and_nothing_else_has(
     opened: frozenset[int], split: int | None, shown: list[int] | None, by_size: bool
 ) -> None:
-    arrangement = arranged(GROUPS, shown, by_size=by_size)
+    arrangement = arrange(GROUPS, shown, by_size=by_size)
     rows = ListRows(GROUPS, opened, split, arrangement if by_size or shown is not None else None)
     lines = [rows[line] for line in range(len(rows))]
     listed = list(range(len(MESSAGES))) if shown is None else shown
@@ -78,7 +78,7 @@ def test_what_is_listed_has_its_line_and_nothing_else_has(
 
 @pytest.mark.parametrize(("index", "line"), [(0, 0), (4, 2), (5, 2), (9, 3), (31, 3)])
 def test_a_message_that_is_not_listed_stands_on_the_nearest_line(index: int, line: int) -> None:
-    rows = ListRows(GROUPS, frozenset({0, 2}), None, arranged(GROUPS, [2, 5, 20], by_size=False))
+    rows = ListRows(GROUPS, frozenset({0, 2}), None, arrange(GROUPS, [2, 5, 20], by_size=False))
     assert [(row.kind, row.index) for row in map(rows.__getitem__, range(len(rows)))] == [
         ("header", 0),
         ("message", 2),

@@ -7,7 +7,7 @@ from workbench.compaction.summary_request import Summary, SummaryFailed, Summary
 from workbench.session import Usage
 from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, StepFinished
 from workbench.summarizers.live_events import PromptSent, RetryScheduled, TextReceived, UsageReported
-from workbench.tui.screens.run_progress import RunProgress, planned
+from workbench.tui.screens.run_progress import RunProgress, planned_lines
 from workbench.tui.screens.run_words import stream_parts
 from workbench.tui.widgets.draft_editor import common, location
 
@@ -41,7 +41,7 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     watch.on_live_event(UsageReported("first", Usage(input=9, output=30)))
     watch.on_run_event(RequestAnswered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
     watch.on_run_event(RequestFailed(1, two, SummaryFailed("timeout", "too late")))
-    watch.cancelled()
+    watch.note_cancellation()
     assert [watch.words(line)[1] for line in watch.calls] == [
         "done · 3.0 s · 31 tokens",
         "failed · 3.0 s · timeout: too late",
@@ -63,7 +63,7 @@ def test_an_answer_is_counted_as_its_draft_is() -> None:
 
 def test_a_plan_has_neither_times_nor_figures() -> None:
     watch = RunProgress()
-    lines = planned([StepFinished(ProgressStep("tidy")), RequestsStarted((request("sum"),), 0)])
+    lines = planned_lines([StepFinished(ProgressStep("tidy")), RequestsStarted((request("sum"),), 0)])
     assert [watch.words(line) for line in lines] == [("○ tidy", "planned"), ("○ sum", "planned")]
 
 

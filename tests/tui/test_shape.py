@@ -20,7 +20,7 @@ from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.parts import Parts, TabInput
-from workbench.tui.middle.recorded import theirs_parts
+from workbench.tui.middle.recorded import recorded_parts
 from workbench.tui.plan_words import opening_words, state_text
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import AskScreen
@@ -171,9 +171,9 @@ def compacted_story() -> Session:
 
 
 def test_theirs_says_so_where_nothing_was_recorded(bench: Bench) -> None:
-    assert "This epoch does not end with a recorded compaction." in words(theirs_parts(view(bench)))
+    assert "This epoch does not end with a recorded compaction." in words(recorded_parts(view(bench)))
     last = open_bench(compacted_story(), Counter(), epoch=2)
-    assert "Epochs with one: 1" in words(theirs_parts(view(last)))
+    assert "Epochs with one: 1" in words(recorded_parts(view(last)))
 
 
 def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:

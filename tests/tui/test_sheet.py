@@ -24,7 +24,7 @@ from workbench.tui.sheet import (
     entries_of,
     entry_cells,
     line_cells,
-    stepped,
+    step_value,
 )
 
 
@@ -128,18 +128,18 @@ def test_a_line_has_mark_label_id_value_and_unit() -> None:
      (0, 10, 1_000)],
 )  # fmt: skip
 def test_a_step_is_about_a_hundredth_and_stays_in_range(value: int, by: int, new: int) -> None:
-    assert stepped(entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=value), by) == new
+    assert step_value(entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=value), by) == new
 
 
 def test_from_nothing_a_step_is_as_large_as_its_unit_is_small() -> None:
-    assert stepped(entry("user_message_tokens", "claude-code"), 10) == 1_000
-    assert stepped(entry("keep_first", "claude-code"), 1) == 1
-    assert stepped(entry("keep_first", "claude-code"), 10) == 10
+    assert step_value(entry("user_message_tokens", "claude-code"), 10) == 1_000
+    assert step_value(entry("keep_first", "claude-code"), 1) == 1
+    assert step_value(entry("keep_first", "claude-code"), 10) == 10
 
 
 def test_steps_of_shares_switches_and_choices() -> None:
-    assert stepped(entry("trigger_window_percent", "trim", trigger_window_percent=99.5), 1) == 100
-    assert stepped(entry("trigger_window_percent", "trim", trigger_window_percent=50), -10) == 40
-    assert stepped(entry("simulate_cache_expiry"), 1) is True
+    assert step_value(entry("trigger_window_percent", "trim", trigger_window_percent=99.5), 1) == 100
+    assert step_value(entry("trigger_window_percent", "trim", trigger_window_percent=50), -10) == 40
+    assert step_value(entry("simulate_cache_expiry"), 1) is True
     choice = entry("earlier_summary", earlier_summary="extend")
-    assert (stepped(choice, 1), stepped(choice, -1)) == ("drop", "nest")
+    assert (step_value(choice, 1), step_value(choice, -1)) == ("drop", "nest")

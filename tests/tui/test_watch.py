@@ -262,9 +262,9 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.store.subscribe(partial(watched_rules.start_assessment, desk))
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
-    assert (desk.view.assessed is not None) is told
+    assert (desk.view.assessment is not None) is told
     desk.store.step(steps.with_result(desk.bench, desk.bench.offline))
     desk.rest()
-    assert desk.view.assessed
-    assert desk.view.assessed.bench is desk.bench
-    assert desk.view.assessed.receipt == assess(desk.bench, desk.bench.offline).receipt
+    assert desk.view.assessment
+    assert desk.view.assessment.bench is desk.bench
+    assert desk.view.assessment.receipt == assess(desk.bench, desk.bench.offline).receipt

@@ -24,9 +24,9 @@ class DemoApp(WorkbenchApp):
         self.story, self.rehearses = story, rehearses
 
     def begin(self) -> None:
-        self.push_screen(PlayScreen(self.story), self._played)
+        self.push_screen(PlayScreen(self.story), self._after_demo)
 
-    def _played(self, opens: bool | None) -> None:
+    def _after_demo(self, opens: bool | None) -> None:
         if opens:
             super().begin()
         else:

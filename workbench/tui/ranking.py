@@ -96,11 +96,11 @@ def _rules_words(one: RankRow) -> str:
     return f"{counts[0]}/{counts[1]}" if counts and counts[1] else "–" if counts else ""
 
 
-def _held(one: RankRow) -> float | None:
+def _facts_share(one: RankRow) -> float | None:
     return one.retention.whole.share if one.retention else None
 
 
-def _needed(one: RankRow) -> float | None:
+def _needed_share(one: RankRow) -> float | None:
     return one.later_use.share if one.later_use else None
 
 
@@ -170,8 +170,8 @@ RANK_COLUMNS = {
         RankColumn(FIT, lambda one: None, lambda one: FIT_CELLS[one.assessment.fit][0]),
         RankColumn("tokens after", lambda one: float(one.assessment.after.tokens), _after_words, is_less_better=True),
         RankColumn("rules", _rules, _rules_words),
-        RankColumn("kept", _held, _share(_held)),
-        RankColumn("needed", _needed, _share(_needed)),
+        RankColumn("kept", _facts_share, _share(_facts_share)),
+        RankColumn("needed", _needed_share, _share(_needed_share)),
         RankColumn("cost", _cost, _cost_words, is_less_better=True),
         RankColumn("paid back", _paid_back, _paid_back_words, is_less_better=True),
         RankColumn("checks", _checks, _checks_words, is_less_better=True),
@@ -195,23 +195,23 @@ def value_of(one: RankRow, title: str) -> float | None:
     return None if one.outcome.status == "unchanged" and title != SESSION else RANK_COLUMNS[title].value(one)
 
 
-def sort_rows(ranked: Sequence[RankRow], title: str, *, turned: bool = False) -> list[RankRow]:
+def sort_rows(ranked: Sequence[RankRow], title: str, *, is_reversed: bool = False) -> list[RankRow]:
     """Rows with the best first, or the worst if `turned`, always in groups: those that fit, too large, not usable, and
     unchanged. Unknown values come last in their group. Ties keep their order."""
     groups = ([one for one in ranked if one.assessment.fit == fit] for fit in FIT_CELLS)
-    return [one for group in groups for one in _in_order(group, title, turned=turned)]
+    return [one for group in groups for one in _in_order(group, title, is_reversed=is_reversed)]
 
 
-def _in_order(group: Sequence[RankRow], title: str, *, turned: bool) -> list[RankRow]:
+def _in_order(group: Sequence[RankRow], title: str, *, is_reversed: bool) -> list[RankRow]:
     if title == FIT:
-        return sorted(group, key=_rank, reverse=turned)
+        return sorted(group, key=_rank, reverse=is_reversed)
     known = [(value, one) for one in group if (value := value_of(one, title)) is not None]
-    known.sort(key=lambda pair: pair[0], reverse=RANK_COLUMNS[title].is_less_better == turned)
+    known.sort(key=lambda pair: pair[0], reverse=RANK_COLUMNS[title].is_less_better == is_reversed)
     return [*(one for _, one in known), *(one for one in group if value_of(one, title) is None)]
 
 
 def _rank(one: RankRow) -> tuple[float, ...]:
-    return rank(one.assessment.fit, _held(one), _cost(one), foreign=bool(one.assessment.language_note))
+    return rank(one.assessment.fit, _facts_share(one), _cost(one), foreign=bool(one.assessment.language_note))
 
 
 def best_and_worst(ranked: Sequence[RankRow], title: str) -> tuple[float | None, float | None]:
@@ -317,7 +317,9 @@ def details(one: RankRow, width: int, height: int) -> Text:
         for name, value in pairs[at :: max(rows, 1)][:columns]:
             line.append(f"{name:>{NAME}} ", "dim").append(fit(value, EACH - NAME - 2) + " ")
         lines.append(line)
-    for part in (_trouble, _written, _lacking) if one.run else (_trouble, _lacking, _written):
+    for part in (
+        (_failure_lines, _summary_lines, _loss_lines) if one.run else (_failure_lines, _loss_lines, _summary_lines)
+    ):
         room = height - len(lines)
         lines += part(one, width, room) if room >= FEWEST else []
     return Text("\n").join(lines)
@@ -327,7 +329,7 @@ FEWEST, MOST = 4, 16
 """Fewest and most lines of a section (failures, losses, summary), with its heading and empty line."""
 
 
-def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
+def _failure_lines(one: RankRow, width: int, room: int) -> list[Text]:
     """Failed calls of a model, notes on a server's block, and claims of the summary that are not in the messages."""
     failed = [str(each) for each in one.run.failures] if one.run else []
     blocks = [each.block_note for each in one.run.run.answers if isinstance(each, ServerSummary)] if one.run else []
@@ -341,7 +343,7 @@ def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
     return [Text(), *lines[: min(room, MOST) - 1]] if lines else []
 
 
-def _lacking(one: RankRow, width: int, room: int) -> list[Text]:
+def _loss_lines(one: RankRow, width: int, room: int) -> list[Text]:
     facts, most = one.retention.lacking if one.retention else (), min(room, MOST) - 2
     if not facts:
         return []
@@ -355,7 +357,7 @@ def _lacking(one: RankRow, width: int, room: int) -> list[Text]:
     return [*lines, Text(f"and {figure(more)} more", "dim")] if more else lines
 
 
-def _written(one: RankRow, width: int, room: int) -> list[Text]:
+def _summary_lines(one: RankRow, width: int, room: int) -> list[Text]:
     texts = [one.run.draft] if one.run else [message.text for message in new_messages(one.outcome)]
     written = (line for each in texts for line in each.splitlines())
     most = min(room, MOST if one.run else room) - 2

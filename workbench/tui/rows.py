@@ -80,7 +80,7 @@ def _words_of(shape: Shape) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Rounds and messages that are listed, in order; made by `arranged`.
+    """Rounds and messages that are listed, in order; made by `arrange`.
 
     `members` are message indexes as listed, `starts` the first member of each listed round (one entry more than
     rounds), `place` the position of each listed round, `hidden` the number of messages that are not listed.
@@ -94,7 +94,7 @@ class Arrangement:
     hidden: int
 
 
-def arranged(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> Arrangement:
+def arrange(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> Arrangement:
     """Arrangement of the messages `shown` (indexes in order, None for all) with their rounds; by size or by time.
 
     O(messages): for 60 000 of them, call it off the event loop.

@@ -192,7 +192,7 @@ def preview(entry: SessionEntry) -> list[tuple[str, str]]:
         ("title", found.title),
         ("folder", found.folder),
     ]
-    facts += [("model", found.model), ("tokens", _filled(found)), ("compacted", _compacted(found))]
+    facts += [("model", found.model), ("tokens", _tokens_words(found)), ("compacted", _compactions_words(found))]
     if found.whole is not None:
         session = found.whole
         rounds = sum(message.starts_round for message in session.context())
@@ -209,7 +209,7 @@ def preview(entry: SessionEntry) -> list[tuple[str, str]]:
     ]
 
 
-def _filled(found: SessionGlance) -> str:
+def _tokens_words(found: SessionGlance) -> str:
     """Tokens of the last recorded call, and their share of the window."""
     if not found.tokens:
         return ""
@@ -218,7 +218,7 @@ def _filled(found: SessionGlance) -> str:
     return f"{figure(found.tokens)} at the last call{full}"
 
 
-def _compacted(found: SessionGlance) -> str:
+def _compactions_words(found: SessionGlance) -> str:
     if not found.compactions:
         return ""
     seen = "" if found.complete else " at least: the middle of the file was not read"

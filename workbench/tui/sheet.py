@@ -104,9 +104,9 @@ def arrange_columns(
     """Entries in columns of similar height. If `height` allows, an empty line separates two groups and no group
     continues in the next column."""
     groups = _groups(entries)
-    found = _even(groups, columns, 1)
+    found = _balance_columns(groups, columns, 1)
     if max(map(len, found)) > height:
-        found = _even(groups, columns, 0)
+        found = _balance_columns(groups, columns, 0)
     if max(map(len, found)) > height:
         lines = [item for group in groups for item in group]
         each = math.ceil(len(lines) / columns)
@@ -114,10 +114,10 @@ def arrange_columns(
     return found
 
 
-def _even(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tuple[Item, ...], ...]:
+def _balance_columns(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tuple[Item, ...], ...]:
     """Complete groups in the lowest columns that hold them."""
     high = max(1, math.ceil(sum(map(len, groups)) / columns))
-    while len(found := _filled(groups, high, gap)) > columns:
+    while len(found := _fill_columns(groups, high, gap)) > columns:
         high += 1
     return found
 
@@ -131,7 +131,7 @@ def _groups(entries: Sequence[SheetSetting | SheetAction]) -> list[list[Item]]:
     return groups
 
 
-def _filled(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tuple[Item, ...], ...]:
+def _fill_columns(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tuple[Item, ...], ...]:
     """Groups in order, in columns of at most `high` lines."""
     columns: list[list[Item]] = [[]]
     for group in groups:
@@ -242,7 +242,7 @@ FROM_NOTHING = {"tokens": 100.0, "characters": 100.0}
 """First step of a number that is 0, by unit: a single token or character is too small a step."""
 
 
-def stepped(entry: SheetSetting, by: int) -> Any:
+def step_value(entry: SheetSetting, by: int) -> Any:
     """Value after `by` steps. A number's step is a power of ten, 1 % to 10 % of the value (at least 1 for a whole
     number); the result stays in the field's range. A choice moves by one in the direction of `by`; a switch turns."""
     field, value = entry.field, entry.value

@@ -35,7 +35,7 @@ def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tupl
     return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), agent_report(course)
 
 
-def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:
+def simulate(course: Course, preset: Preset, bench: Bench) -> Replay:
     """Session simulated under a preset, with the series and costs that a screen draws."""
     played = replay(course, preset, bench.original.limit, watched=bench.watched)
     _ = played.series, played.cost, played.over_window

@@ -206,12 +206,12 @@ def test_the_end_is_shown_first_unless_something_is_asked_for_that_needs_all(
 def test_an_epoch_without_a_compaction_names_no_others(desk: Desk, path: Path) -> None:
     from workbench.bench import at_epoch
     from workbench.tui.bench.store import first_view
-    from workbench.tui.middle.recorded import theirs_parts
+    from workbench.tui.middle.recorded import recorded_parts
     from workbench.tui.rows import Groups
 
     def words(session: Session) -> str:
         bench = at_epoch(Desk(session).bench, len(session.epochs), desk.counter)
-        return "".join(one.text for one in theirs_parts(first_view(bench, Groups(bench.layout))))
+        return "".join(one.text for one in recorded_parts(first_view(bench, Groups(bench.layout))))
 
     assert "Epochs with one: 1, 2, 3, 4" in words(load(path))
     assert "Epochs that do" not in words(desk.bench.session)

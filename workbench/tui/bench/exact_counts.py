@@ -28,7 +28,7 @@ WIDTH = 10
 def ask_and_count(host: Host) -> None:
     """Ask for a model, count with it, and show both counts in the dialog."""
     ask: AskScreen[str] = AskScreen(
-        "Exact counts", ABOUT, usual_model(host.store.bench), partial(read_model, host), partial(_counted, host)
+        "Exact counts", ABOUT, usual_model(host.store.bench), partial(read_model, host), partial(_count, host)
     )
     host.ask(ask)
 
@@ -44,7 +44,7 @@ def read_model(host: Host, typed: str) -> LineAnswer[str]:
     return LineAnswer("", f"forgets × {scale.value:.2f}, {scale.source}")
 
 
-async def _counted(host: Host, model: str) -> str:
+async def _count(host: Host, model: str) -> str:
     bench = host.store.bench
     if not model:
         forgotten = await asyncio.to_thread(scales.forget, bench.session)

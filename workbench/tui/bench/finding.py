@@ -18,7 +18,7 @@ from workbench.tui.bench.host import Cursor, Host
 from workbench.tui.bench.store import BenchView, SearchState, other_fates
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line, several
-from workbench.tui.rows import Arrangement, Groups, arranged
+from workbench.tui.rows import Arrangement, Groups, arrange
 from workbench.tui.screens.ask import AskScreen, LineAnswer
 
 TYPED_S = 0.1
@@ -96,7 +96,7 @@ async def relist(host: Host) -> None:
 
     def make() -> Arrangement:
         shown = matching(chosen, bench.layout, bench.outcome, bench.pins) if chosen else None
-        return arranged(groups, shown, by_size=by_size)
+        return arrange(groups, shown, by_size=by_size)
 
     arrangement = await asyncio.to_thread(make)
     if groups.layout.messages is host.store.view.shown.layout.messages:

@@ -212,7 +212,7 @@ def _use_retention(host: Host, result: retention.RetentionResult) -> None:
 def show_why(host: Host) -> None:
     from workbench.tui.screens.why import WhyScreen
 
-    def use_choice(choice: str | why.Applied) -> None:
+    def use_choice(choice: str | why.FixRequest) -> None:
         if isinstance(choice, str):
             go_to(host, choice)
         else:
@@ -222,7 +222,7 @@ def show_why(host: Host) -> None:
     host.ask(screen, use_choice)
 
 
-async def _apply_fix(host: Host, applied: why.Applied) -> None:
+async def _apply_fix(host: Host, applied: why.FixRequest) -> None:
     """Go to the epoch of a finding's fix and apply it there, as one step to undo."""
     from workbench.analysis.why.diagnosis import PresetFix
 

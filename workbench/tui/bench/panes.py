@@ -73,9 +73,9 @@ def draw_status(status: TwoEnds, was: BenchView | None, now: BenchView) -> None:
 
 
 def draw_headline(view: HeadlineView, was: BenchView | None, now: BenchView) -> None:
-    if has_changed(was, now, "shown", "previewed", "verdict", "assessed"):
-        is_fresh = now.assessed is not None and now.assessed.bench is now.shown
-        plans = plans_of(now.shown, now.assessed if is_fresh else None) if now.is_planned else ()
+    if has_changed(was, now, "shown", "previewed", "verdict", "assessment"):
+        is_fresh = now.assessment is not None and now.assessment.bench is now.shown
+        plans = plans_of(now.shown, now.assessment if is_fresh else None) if now.is_planned else ()
         view.show(Headline(now.verdict, plans))
 
 

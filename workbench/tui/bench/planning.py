@@ -174,7 +174,7 @@ def start_preview(host: Host, was: BenchView | None, now: BenchView) -> None:
 
 async def run_preview(host: Host) -> None:
     """Run the shown bench offline once it has not changed for `REST_S`: the preview then shows that result. A large one
-    stays an estimate. Checks and assessments wait for the `tried` that this sets."""
+    stays an estimate. Checks and assessments wait for the `previewed` that this sets."""
     await asyncio.sleep(REST_S)
     bench = host.store.view.shown
     if bench.result is None and is_small(bench):
@@ -282,7 +282,7 @@ async def run_offline(host: Host) -> None:
 
     put_stage(stage)
     try:
-        done = await run_driver(store.bench.compacting(), in_thread(partial(_summarized, read)), on_event=on_event)
+        done = await run_driver(store.bench.compacting(), in_thread(partial(_summarize, read)), on_event=on_event)
     except asyncio.CancelledError:
         store.put(replace(store.view, note="cancelled; nothing was changed"))
         raise
@@ -298,7 +298,7 @@ READ = 0.8
 """Share of an extractive summary's time in which its messages are read; measured on 67 MB."""
 
 
-def _summarized(read: Progress, request: SummaryRequest) -> Answer:
+def _summarize(read: Progress, request: SummaryRequest) -> Answer:
     """Extractive summary of a request. `read` gets the number of messages read, and may raise to end the work."""
     from workbench.summarizers.extractive import extractive
 

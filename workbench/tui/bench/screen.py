@@ -403,12 +403,12 @@ class BenchScreen(Screen[None]):
     def _rewrap(self) -> None:
         self.fill_middle()
 
-    @on(Pager.Turned)
-    def _fold_toggled(self, event: Pager.Turned) -> None:
+    @on(Pager.FoldToggled)
+    def _fold_toggled(self, event: Pager.FoldToggled) -> None:
         self.store.put(replace(self.view, folds=self.view.folds.toggle(event.fold)))
 
-    @on(Pager.Every)
-    def _all_folds(self, event: Pager.Every) -> None:
+    @on(Pager.AllFoldsToggled)
+    def _all_folds(self, event: Pager.AllFoldsToggled) -> None:
         self.store.put(replace(self.view, folds=Folds(every=event.is_open)))
 
     @on(PolicyForm.PolicyChanged)

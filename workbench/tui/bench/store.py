@@ -86,16 +86,20 @@ class PendingChange:
 class BenchView:
     """Everything that is drawn of the bench, and that decides which actions are on.
 
-    `shown` is the newest bench with a plan; it differs from the present one while that is being planned. Until the
-    first plan is made (`is_planned`) it is a copy of the bench: list and messages are drawn at once. `preset` is the
-    preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the number of
-    counted messages and of all. `pending` are changes being planned, `pending_split` the steps to move the split once
-    the plan is ready, `saved` the work already on disk. `stretches` are the epochs with their sizes and known losses.
-    `tried` is the bench whose offline preview is done, or left out because the context is too large. `reading` is the
-    share of the file that is read, 0 to 1, while only its end is on the bench, None if that failed; `stretches`,
-    `verdict` and `bills` are empty until all is read. `whole` is the complete session until it is on the bench. `bills`
-    compare recorded usage once all epochs are counted. `rule_states` are the states of the watched rules on bench
-    `rule_states_bench`, `assessed` is the assessment of the compaction, `fixes` keep a lost watched rule.
+    `shown` is the newest bench with a plan; the present one may still be planned. Until the first plan is made
+    (`is_planned` is False) it is a copy of the bench: list and messages are drawn at once. `previewed` is the bench
+    whose offline preview is done, or left out because the context is too large.
+
+    `pending` are changes being planned, `pending_split` steps to move the split once the plan is ready, `saved` the
+    work already on disk. `preset` is the preset that the settings are compared with, `note` the last thing done,
+    `remark` the strategy's note about the session, `counting` the number of counted messages and of all.
+
+    `reading` is the share of the file that is read, 0 to 1, while only its end is on the bench; None if reading failed.
+    `whole` is then the complete session until it is on the bench; `epochs`, `verdict` and `usage_check` are empty until
+    all is read. `epochs` have their sizes and known losses; `usage_check` compares recorded usage once all are counted.
+
+    `rule_states` are the states of the watched rules on the bench `rule_states_bench`, `assessment` is that of the
+    compaction, `fixes` would keep a lost watched rule.
     """
 
     history: UndoHistory
@@ -124,7 +128,7 @@ class BenchView:
     pending_split: int = 0
     rule_states: tuple[RuleState, ...] = ()
     rule_states_bench: Bench | None = None
-    assessed: Assessment | None = None
+    assessment: Assessment | None = None
     fixes: RuleFixes | None = None
     is_planned: bool = True
 

@@ -104,7 +104,7 @@ async def assess_shown(host: Host) -> None:
     except BadInput:  # nothing to compact here; the status says so
         found = None
     if bench is host.store.view.shown:
-        host.store.put(replace(host.store.view, assessed=found))
+        host.store.put(replace(host.store.view, assessment=found))
 
 
 def _assess(bench: Bench) -> Assessment:

@@ -119,7 +119,7 @@ def _json_parts(value: Any, folds: Folds | None, place: str, language: str = "")
     lexer("json")
     if language:
         lexer(language)
-    return list(folded(value, folds, place, language))
+    return list(fold_json(value, folds, place, language))
 
 
 def _result_parts(text: str, folds: Folds | None, place: str, language: str) -> Parts:
@@ -154,7 +154,7 @@ DEEPEST = 60
 """Most levels that fold; deeper ones are on one line."""
 
 
-def folded(value: Any, folds: Folds, place: str, language: str = "") -> list[Piece]:
+def fold_json(value: Any, folds: Folds, place: str, language: str = "") -> list[Piece]:
     """`value` as lines with folds. `place` is its key among all folds; long texts are in `language`."""
     return list(_inside(value, folds, place, language, big=len(compact(value)) > BIG, indent=0))
 

@@ -31,7 +31,7 @@ def changes_parts(view: TabInput) -> Parts:
         return [TextPart("Nothing changes.", "title"), TextPart(outcome.reason, "dim")]
     after = context.outcome_size(outcome)
     made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage)]
-    short = [piece for piece in made if rewritten(outcome, piece) is not None]
+    short = [piece for piece in made if shortened_index(outcome, piece) is not None]
     kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, KeptSpan))
     gone = len(outcome.source) - kept - len(short)
     counts = f"- {figure(gone)} removed · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
@@ -54,7 +54,7 @@ def _memories(before: str, after: str | None) -> Iterator[TextPart]:
     yield TextPart("")
 
 
-def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
+def shortened_index(outcome: Outcome, piece: NewMessage) -> int | None:
     """Index of the message that `piece` is a shorter form of; None if it is a new message."""
     spans = piece.replaces
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
@@ -67,19 +67,19 @@ def _walk(bench: Bench, outcome: Outcome) -> Iterator[TextPart]:
     staying = _staying(outcome)
     at = 0
     for piece in outcome.pieces:
-        index = piece.start if isinstance(piece, KeptSpan) else rewritten(outcome, piece)
+        index = piece.start if isinstance(piece, KeptSpan) else shortened_index(outcome, piece)
         upto = index if index is not None else max((span.stop for span in _replaced_spans(piece)), default=at)
-        yield from _removed(bench, outcome, staying, at, upto)
+        yield from _removed_parts(bench, outcome, staying, at, upto)
         at = max(at, upto)
         if isinstance(piece, KeptSpan):
-            yield from _unchanged(bench, piece)
+            yield from _unchanged_parts(bench, piece)
             at = max(at, piece.stop)
         elif index is not None:
-            yield from _shortened(bench, outcome.source[index], piece.message, index)
+            yield from _shortened_parts(bench, outcome.source[index], piece.message, index)
             at = max(at, index + 1)
         else:
-            yield from _new(bench, piece)
-    yield from _removed(bench, outcome, staying, at, len(outcome.source))
+            yield from _new_parts(bench, piece)
+    yield from _removed_parts(bench, outcome, staying, at, len(outcome.source))
 
 
 def _replaced_spans(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
@@ -95,7 +95,7 @@ def _staying(outcome: Outcome) -> bytearray:
     return cells
 
 
-def _removed(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: int) -> Iterator[TextPart]:
+def _removed_parts(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: int) -> Iterator[TextPart]:
     lines = []
     for i in range(start, stop):
         if not staying[i]:
@@ -106,7 +106,7 @@ def _removed(bench: Bench, outcome: Outcome, staying: bytearray, start: int, sto
         yield TextPart("\n".join(lines), "bad", one_row=True)
 
 
-def _unchanged(bench: Bench, piece: KeptSpan) -> Iterator[TextPart]:
+def _unchanged_parts(bench: Bench, piece: KeptSpan) -> Iterator[TextPart]:
     count = piece.stop - piece.start
     shown = range(piece.start, piece.stop)
     if count > 2 * AROUND + 1:
@@ -123,13 +123,13 @@ def _line(bench: Bench, index: int) -> str:
     return f"= {index + 1:>5} {role_word(message):<8}{size!s:>9}  {first_words(message)[:300]}"
 
 
-def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator[TextPart]:
+def _shortened_parts(bench: Bench, old: Message, new: Message, index: int) -> Iterator[TextPart]:
     size, after = bench.context.size(index, index + 1), bench.context.measure((new,))
     yield TextPart(f"~ {index + 1:>5} {role_word(old):<8}{size} → {after} tokens", "warning", one_row=True)
     yield from text_changes(lines_of(old), lines_of(new), indent="  ")
 
 
-def _new(bench: Bench, piece: NewMessage) -> Iterator[TextPart]:
+def _new_parts(bench: Bench, piece: NewMessage) -> Iterator[TextPart]:
     spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.replaces[:4])
     instead = f" for {spans}{'…' if len(piece.replaces) > 4 else ''}" if spans else ""
     head = f"+       {role_word(piece.message):<8}{bench.context.measure((piece.message,))!s:>9}  new{instead}"

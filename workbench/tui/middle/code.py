@@ -103,7 +103,7 @@ def _style_of(token: Any) -> str:
     return next((style for kind, style in kinds if token in kind), "")
 
 
-class Coloured:
+class CodeHighlighter:
     """Lines of a text in one language; `runs` colours one and continues from the line before if it can."""
 
     def __init__(self, lines: Sequence[str], language: str) -> None:

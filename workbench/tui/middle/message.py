@@ -13,7 +13,7 @@ from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
-from workbench.tui.middle.changes import lines_of, rewritten, text_changes
+from workbench.tui.middle.changes import lines_of, shortened_index, text_changes
 from workbench.tui.middle.parts import Parts, TabInput
 from workbench.tui.plain import figure, several
 from workbench.tui.rows import FATE_WORDS, role_word
@@ -37,7 +37,7 @@ def message_parts(view: TabInput) -> Parts:
         return round_parts(view)
     context, message = bench.context, bench.messages[index]
     size = context.size(index, index + 1)
-    about = [f"{_where(view)} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
+    about = [f"{_round_words(view)} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
     if message.kind not in ("normal", role_word(message)):
         about.append(message.kind)
     parts = [
@@ -47,13 +47,13 @@ def message_parts(view: TabInput) -> Parts:
             " · ".join(
                 filter(
                     None,
-                    (_when(message), message.model or "", _usage(message)),
+                    (_time_words(message), message.model or "", _usage(message)),
                 )
             ),
             "dim",
         ),
         *_notes(bench, index),
-        *(_rewritten(bench, index) if view.is_planned else ()),
+        *(_shortening_parts(bench, index) if view.is_planned else ()),
     ]
     calls = _calls_answered(bench.layout, index)
     for number, block in enumerate(message.blocks):
@@ -67,7 +67,9 @@ def round_parts(view: TabInput) -> Parts:
     groups, messages = view.groups, view.bench.messages
     span = groups.spans[groups.group_of(view.index)]
     parts = [
-        TextPart(f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title")
+        TextPart(
+            f"{_round_words(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title"
+        )
     ]
     entries = list(transcript(messages[span.start : span.stop], view.verbosity))
     for entry in entries:
@@ -76,7 +78,7 @@ def round_parts(view: TabInput) -> Parts:
     return parts if entries else [*parts, TextPart(""), TextPart("This round has no text answer.", "dim")]
 
 
-def _where(view: TabInput) -> str:
+def _round_words(view: TabInput) -> str:
     label = view.groups.label(view.groups.group_of(view.index))
     return {"pre": "before the first round", "now": "current input"}.get(label, f"round {label}")
 
@@ -92,23 +94,23 @@ def _notes(bench: Bench, index: int) -> Parts:
     from workbench.compaction.assembled.notes import notes_at
 
     parts = [
-        TextPart(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)
+        TextPart(_note_words(note), "warning" if note.kind == "changed" else "dim") for note in notes_at(shape, index)
     ]
     found = bench.strategy.view.notes(shape, bench.policy, index)
     return [*parts, *(TextPart(note.text, "warning" if note.warns else "dim") for note in found)]
 
 
-def _note(noted: SessionNote) -> str:
-    if noted.kind == "mention":
-        return f"mentions {', '.join(f'@{path}' for path in noted.files[:MENTIONED])}"
-    return f"to-do list: {noted.text}" if noted.kind == "recap" else noted.text
+def _note_words(note: SessionNote) -> str:
+    if note.kind == "mention":
+        return f"mentions {', '.join(f'@{path}' for path in note.files[:MENTIONED])}"
+    return f"to-do list: {note.text}" if note.kind == "recap" else note.text
 
 
-def _rewritten(bench: Bench, index: int) -> Parts:
+def _shortening_parts(bench: Bench, index: int) -> Parts:
     """Changes of a message that is kept shortened."""
     old = bench.messages[index]
     for piece in bench.outcome.pieces:
-        if isinstance(piece, NewMessage) and rewritten(bench.outcome, piece) == index:
+        if isinstance(piece, NewMessage) and shortened_index(bench.outcome, piece) == index:
             new, before = piece.message, bench.context.size(index, index + 1)
             head = f"▚ shortened: {before} → {bench.context.measure((new,))} tokens"
             changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))
@@ -160,7 +162,7 @@ def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
     return None
 
 
-def _when(message: Message) -> str:
+def _time_words(message: Message) -> str:
     return shown(message.time, "%Y-%m-%d %H:%M:%S", None)
 
 

@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from workbench.tui.keys import shared
 from workbench.tui.middle import code
-from workbench.tui.middle.code import Coloured, Run
+from workbench.tui.middle.code import CodeHighlighter, Run
 from workbench.tui.middle.parts import Piece
 from workbench.tui.widgets.text_view import TextPart, TextView, Wrapped
 
@@ -40,13 +40,13 @@ class Pager(TextView):
         """The width changed: make and wrap the parts again, because some depend on it."""
 
     @dataclass
-    class Turned(Message):
+    class FoldToggled(Message):
         """Open or close a fold."""
 
         fold: str
 
     @dataclass
-    class Every(Message):
+    class AllFoldsToggled(Message):
         """Open or close all folds."""
 
         is_open: bool
@@ -55,8 +55,8 @@ class Pager(TextView):
         super().__init__(id=id)
         self._firsts: list[int] = [0]
         self._folds: dict[int, str] = {}
-        self._chosen = ""
-        self._coloured: dict[int, Coloured] = {}
+        self._chosen_fold = ""
+        self._coloured: dict[int, CodeHighlighter] = {}
 
     def put(self, parts: tuple[TextPart, ...], wrapped: Wrapped, key: object = None) -> None:
         # `wrap` makes one line of every line of a part, so the first lines follow from the parts.
@@ -64,8 +64,8 @@ class Pager(TextView):
         numbered, folded = zip(self._firsts, parts, strict=False), bool(self._folds)
         self._folds = {line: part.fold for line, part in numbered if isinstance(part, Piece) and part.fold}
         self._coloured = {}
-        if self._chosen not in self._folds.values():
-            self._chosen = ""
+        if self._chosen_fold not in self._folds.values():
+            self._chosen_fold = ""
         super().put(parts, wrapped, key)
         if bool(self._folds) is not folded:
             self.refresh_bindings()  # this draws the footer again
@@ -81,12 +81,12 @@ class Pager(TextView):
         if not self._folds:
             return
         lines, wrapped, top = list(self._folds), self._wrapped, self.scroll_offset.y
-        here = next((line for line, fold in self._folds.items() if fold == self._chosen), None)
+        here = next((line for line, fold in self._folds.items() if fold == self._chosen_fold), None)
         if here is None:
             here = wrapped.line[min(top, len(wrapped) - 1)] - (direction > 0)
         at = bisect_right(lines, here) if direction > 0 else bisect_left(lines, here) - 1
         line = lines[max(0, min(at, len(lines) - 1))]
-        self._chosen = self._folds[line]
+        self._chosen_fold = self._folds[line]
         row = bisect_left(wrapped.line, line)
         if not top <= row < top + self.size.height:
             self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
@@ -94,13 +94,13 @@ class Pager(TextView):
 
     def action_turn(self) -> None:
         """Open or close the chosen fold; without one, choose the first in view."""
-        if self._chosen:
-            self.post_message(self.Turned(self._chosen))
+        if self._chosen_fold:
+            self.post_message(self.FoldToggled(self._chosen_fold))
         else:
             self.action_next_fold(1)
 
     def action_every(self, is_open: bool) -> None:
-        self.post_message(self.Every(is_open))
+        self.post_message(self.AllFoldsToggled(is_open))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the keys of folds if nothing folds."""
@@ -110,13 +110,17 @@ class Pager(TextView):
         offset = event.get_content_offset(self)
         row = self.scroll_offset.y + offset.y if offset is not None else len(self._wrapped)
         if row < len(self._wrapped) and (fold := self._folds.get(self._wrapped.line[row])):
-            self._chosen = fold
-            self.post_message(self.Turned(fold))
+            self._chosen_fold = fold
+            self.post_message(self.FoldToggled(fold))
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def line_state(self, line: int) -> Hashable:
-        return self.has_focus and bool(self._chosen) and self._folds.get(self._wrapped.line[line]) == self._chosen
+        return (
+            self.has_focus
+            and bool(self._chosen_fold)
+            and self._folds.get(self._wrapped.line[line]) == self._chosen_fold
+        )
 
     def draw_line(self, line: int, width: int) -> Strip:
         wrapped = self._wrapped
@@ -148,7 +152,7 @@ class Pager(TextView):
         """Coloured runs of a line of part `number`."""
         first = self._firsts[number]
         if number not in self._coloured:
-            self._coloured[number] = Coloured(self._wrapped.lines[first : self._firsts[number + 1]], language)
+            self._coloured[number] = CodeHighlighter(self._wrapped.lines[first : self._firsts[number + 1]], language)
         return ((start, stop, f"pager--{name}") for start, stop, name in self._coloured[number].runs(line - first))
 
     def _style(self, name: str) -> Style:

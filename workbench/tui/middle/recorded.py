@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from workbench.analysis.grounding import Grounding, SummaryChecker
     from workbench.analysis.retention import TrackedFact
 
-BESIDE = 64
+SIDE_BY_SIDE = 64
 """Cells of the pane from which both summaries are side by side, not below each other."""
 
 LISTED = 12
 """Most losses of each summary that are listed."""
 
 
-def theirs_parts(view: TabInput) -> Parts:
+def recorded_parts(view: TabInput) -> Parts:
     """Both summaries: the claims of each checked against the messages that ours replaces, and the facts that each
     outcome lost."""
     bench = view.bench
@@ -41,7 +41,7 @@ def theirs_parts(view: TabInput) -> Parts:
     their = recorded_summary(bench.session, recorded)
     if their is None:
         words = "The session records a compaction here, without a summary: "
-        return [TextPart(words + _how(recorded), "title")]
+        return [TextPart(words + _trigger_words(recorded), "title")]
     run = bench.result or bench.offline
     our = [p.message for p in run.outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
     ground = _ground(bench, run.outcome)
@@ -53,10 +53,10 @@ def theirs_parts(view: TabInput) -> Parts:
     their_outcome = recorded_outcome(bench.session, bench.epoch)
     if is_unreadable(their_outcome):
         words = "The session records a compaction here, with an encrypted summary: "
-        return [TextPart(words + _how(recorded), "title"), TextPart("Its content is unknown.")]
+        return [TextPart(words + _trigger_words(recorded), "title"), TextPart("Its content is unknown.")]
     they_lost = bench.retention(their_outcome).lost
     parts = [TextPart("The recorded summary (theirs) next to ours, for the same messages", "title")]
-    parts += [TextPart(_how(recorded), "dim"), TextPart("")]
+    parts += [TextPart(_trigger_words(recorded), "dim"), TextPart("")]
     if not our:
         parts += [TextPart(f"Ours: no summary. {run.outcome.reason}", "warning"), TextPart("")]
         found = _losses("theirs", theirs[2], they_lost)
@@ -70,7 +70,7 @@ def theirs_parts(view: TabInput) -> Parts:
     parts += _table([("theirs", *theirs, they_lost), ("ours", *ours, we_lost)])
     lost = _losses("theirs", theirs[2], they_lost), _losses("ours", ours[2], we_lost)
     whole = _whole("Theirs", theirs[0]), _whole("Ours", ours[0])
-    if view.width >= BESIDE:
+    if view.width >= SIDE_BY_SIDE:
         return [*parts, *side_by_side(*lost, view.width), *side_by_side(*whole, view.width)]
     if view.width:
         parts.append(TextPart("m widens this pane: both are then side by side", "dim"))
@@ -84,7 +84,7 @@ def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
     return next((message for message in session.messages if message.id == recorded.summary), None)
 
 
-def _how(recorded: Compaction) -> str:
+def _trigger_words(recorded: Compaction) -> str:
     before = f"recorded: {figure(recorded.tokens_before)} tokens" if recorded.tokens_before is not None else ""
     trigger = f"trigger: {recorded.trigger}" if recorded.trigger else ""
     return " · ".join(filter(None, (trigger, before))) or "trigger not recorded"

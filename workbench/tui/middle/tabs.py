@@ -16,7 +16,7 @@ from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.parts import Parts, Piece, TabInput
-from workbench.tui.middle.recorded import theirs_parts
+from workbench.tui.middle.recorded import recorded_parts
 from workbench.tui.plain import figure, several
 from workbench.tui.plan_words import trigger_words
 from workbench.tui.rows import FATE_WORDS, first_words, role_word
@@ -256,7 +256,7 @@ def abridged_parts(view: TabInput) -> Parts:
     size = sum(len(text) for _, text in entries)
     if not entries:
         return [TextPart("The abridged history is empty: there is nothing before the tail, or the limit is 0.", "dim")]
-    covered = _covered([span for spans, _ in entries for span in spans])
+    covered = _message_range([span for spans, _ in entries for span in spans])
     covered += " and earlier ones" if any(not spans for spans, _ in entries) else ""
     head = f"Abridged history · {several(len(entries), 'request')} · {covered}"
     left = "" if abridged.whole else " · older ones did not fit"
@@ -265,11 +265,11 @@ def abridged_parts(view: TabInput) -> Parts:
         TextPart("Made without a model from everything before the tail; part of the summary message.", "dim"),
     ]
     for spans, text in entries:
-        parts += [TextPart(""), TextPart(f"── {_covered(spans)}", "dim"), TextPart(text)]
+        parts += [TextPart(""), TextPart(f"── {_message_range(spans)}", "dim"), TextPart(text)]
     return parts
 
 
-def _covered(spans: Sequence[Span]) -> str:
+def _message_range(spans: Sequence[Span]) -> str:
     return f"messages {figure(spans[0].start + 1)}–{figure(spans[-1].stop)}" if spans else "before this context"
 
 
@@ -279,7 +279,7 @@ TABS: dict[str, Callable[[TabInput], Parts]] = {
     "summary": summary_parts,
     "result": result_tab,
     "checks": checks_tab,
-    "theirs": theirs_parts,
+    "theirs": recorded_parts,
 }
 """Tabs of the middle pane, in their order."""
 

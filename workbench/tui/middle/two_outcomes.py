@@ -32,7 +32,7 @@ from workbench.tui.ranking import RankRow
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import TextPart, wrap
 
-BESIDE = 64
+SIDE_BY_SIDE = 64
 """Cells from which two outcomes are side by side."""
 
 LISTED = 400
@@ -44,7 +44,7 @@ class TwoOutcomes(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.made: Callable[[int], Parts] | None = None
+        self.make_parts: Callable[[int], Parts] | None = None
         self.words = ""
 
     def compose(self) -> ComposeResult:
@@ -53,7 +53,7 @@ class TwoOutcomes(Vertical):
 
     def show(self, bench: Bench, first: RankRow, second: RankRow, *, summaries: bool) -> None:
         what, make = ("summaries", summary_parts) if summaries else ("contexts", context_parts)
-        self.made, self.words = partial(make, bench, first, second), f"{what} · A {first.name} · B {second.name}"
+        self.make_parts, self.words = partial(make, bench, first, second), f"{what} · A {first.name} · B {second.name}"
         self.query_one("#two-names", Static).update(Text(plain(self.words)))
         self.query_one(Pager).focus()
         self.call_after_refresh(self.fill)
@@ -62,14 +62,14 @@ class TwoOutcomes(Vertical):
     @work(exclusive=True, group="two", exit_on_error=False, description="fill")
     async def fill(self) -> None:
         """Make and wrap the text in a thread."""
-        made, words, view = self.made, self.words, self.query_one(Pager)
+        made, words, view = self.make_parts, self.words, self.query_one(Pager)
         if made is not None:
             width = view.wrap_width
             parts = tuple(await asyncio.to_thread(made, width))
             view.put(parts, await asyncio.to_thread(wrap, parts, width), words)
 
 
-Sides = tuple[TextPart | None, TextPart | None]
+CellPair = tuple[TextPart | None, TextPart | None]
 """Left and right cell of a row; None is empty."""
 
 
@@ -78,18 +78,18 @@ def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
     messages that neither keeps are counted. `A` only the first keeps it, `B` only the second, `~` both in different
     forms, `=` both alike. Below `BESIDE` cells there is one column."""
     both = list(compare_fates(first.outcome, second.outcome))
-    parts = _laid([*_names(bench, first, second)], width)
+    parts = _lay_in_columns([*_names(bench, first, second)], width)
     parts += [TextPart(_counts(both), "dim"), TextPart("")]
-    return parts + _laid(_rows(bench, first, second, both), width)
+    return parts + _lay_in_columns(_rows(bench, first, second, both), width)
 
 
-def _laid(rows: Iterable[TextPart | Sides], width: int) -> Parts:
+def _lay_in_columns(rows: Iterable[TextPart | CellPair], width: int) -> Parts:
     """Rows in two columns; below each other, and equal cells once, if there is no room."""
     parts: Parts = []
     for row in rows:
         if isinstance(row, TextPart):
             parts.append(row)
-        elif width >= BESIDE:
+        elif width >= SIDE_BY_SIDE:
             left, right = ([] if side is None else [side] for side in row)
             parts += side_by_side(left, right, width)
         else:
@@ -98,7 +98,7 @@ def _laid(rows: Iterable[TextPart | Sides], width: int) -> Parts:
     return parts
 
 
-def _names(bench: Bench, first: RankRow, second: RankRow) -> Iterator[Sides]:
+def _names(bench: Bench, first: RankRow, second: RankRow) -> Iterator[CellPair]:
     named = zip("AB", (first, second), strict=True)
     left, right = (
         TextPart(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
@@ -123,32 +123,32 @@ _GONE: tuple[ComparedFate, ...] = ("gone",)
 _THERE: tuple[ComparedFate, ...] = ("kept", "shortened")
 
 
-def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[TextPart | Sides]:
+def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[TextPart | CellPair]:
     short = shortened_messages(first.outcome), shortened_messages(second.outcome)
     named = zip("AB", (first, second), strict=True)
     new = [(_place(piece), letter, piece) for letter, one in named for piece in added_messages(one.outcome)]
     new.sort(key=lambda one: one[:2])
-    for stretch in both:
-        here = sum(1 for place, _, _ in new if place <= stretch.start)
-        yield from _beside_each_other(bench, new[:here])
+    for pair in both:
+        here = sum(1 for place, _, _ in new if place <= pair.start)
+        yield from _new_message_rows(bench, new[:here])
         del new[:here]
-        yield from _stretch(bench, stretch, short)
-    yield from _beside_each_other(bench, new)
+        yield from _fate_rows(bench, pair, short)
+    yield from _new_message_rows(bench, new)
 
 
 def _place(piece: NewMessage) -> int:
     return max((span.stop for span in piece.replaces), default=0)
 
 
-def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, NewMessage]]) -> Iterator[Sides]:
+def _new_message_rows(bench: Bench, new: Sequence[tuple[int, str, NewMessage]]) -> Iterator[CellPair]:
     left, right = ([_new(bench, letter, piece) for _, letter, piece in new if letter == side] for side in "AB")
     yield from zip_longest(left, right)
 
 
 def _new(bench: Bench, letter: str, piece: NewMessage) -> TextPart:
     size = bench.context.measure((piece.message,))
-    stood = sum(len(span) for span in piece.replaces)
-    instead = f"for {several(stood, 'message')}" if stood else "for none"
+    count = sum(len(span) for span in piece.replaces)
+    instead = f"for {several(count, 'message')}" if count else "for none"
     words = (
         f"{letter} +   new {role_word(piece.message):<8}{_short(size)} {instead}: {first_words(piece.message)[:300]}"
     )
@@ -159,9 +159,9 @@ _STYLES = {"A": "good", "B": "result"}
 """Style of messages that only one outcome keeps."""
 
 
-def _stretch(
+def _fate_rows(
     bench: Bench, one: FatePair, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]
-) -> Iterator[TextPart | Sides]:
+) -> Iterator[TextPart | CellPair]:
     match one.first, one.second:
         case "gone", "gone":
             yield TextPart(
@@ -184,7 +184,7 @@ def _stretch(
             yield from _more(one)
 
 
-def _same(bench: Bench, one: FatePair) -> Iterator[TextPart | Sides]:
+def _same(bench: Bench, one: FatePair) -> Iterator[TextPart | CellPair]:
     lines = [TextPart(_line(bench, "=", index), "dim", one_row=True) for index in _ends(one)]
     if len(lines) == len(one):
         yield from ((line, line) for line in lines)
@@ -220,7 +220,7 @@ def _short(size: Size) -> str:
     return f"{size.basis.value}{short(size.tokens)}".rjust(6)
 
 
-def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[Sides]:
+def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[CellPair]:
     """Message that both keep, at least one of them shortened; the differences side by side."""
     whole = bench.messages[index]
     one, other = (made[index].message if index in made else whole for made in short)
@@ -237,10 +237,10 @@ def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[in
         TextPart(f"{head}{_short(left)} in A", "warning", one_row=True),
         TextPart(f"{head}{_short(right)} in B", "warning", one_row=True),
     )
-    yield from _faced(text_changes(lines_of(one), lines_of(other), indent="  "))
+    yield from _pair_lines(text_changes(lines_of(one), lines_of(other), indent="  "))
 
 
-def _faced(changes: Iterable[TextPart]) -> Iterator[Sides]:
+def _pair_lines(changes: Iterable[TextPart]) -> Iterator[CellPair]:
     """Pair removed lines with the added ones that replace them; common lines are in both columns."""
     waiting: TextPart | None = None
     for part in changes:
@@ -261,7 +261,7 @@ def _faced(changes: Iterable[TextPart]) -> Iterator[Sides]:
 def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
     """New messages of either outcome, side by side if there is room."""
     columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
-    if width >= BESIDE:
+    if width >= SIDE_BY_SIDE:
         return side_by_side(columns[0], columns[1], width)
     return [*columns[0], TextPart(""), *columns[1]]
 

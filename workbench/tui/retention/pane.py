@@ -67,7 +67,7 @@ class RetentionPane(Vertical):
     def __init__(self, state: RetentionState, *, id: str) -> None:
         super().__init__(id=id)
         self.state = state
-        self.of: tuple[Bench, bool] | None = None
+        self.shown_for: tuple[Bench, bool] | None = None
         """Bench and compaction that are shown; None before the tab is opened."""
 
     @property
@@ -77,8 +77,8 @@ class RetentionPane(Vertical):
     def show(self) -> None:
         """Compute the content, unless it is up to date."""
         present = self.state.bench, self.state.is_recorded
-        if self.of is None or self.of[0] is not present[0] or self.of[1] != present[1]:
-            self.of = present
+        if self.shown_for is None or self.shown_for[0] is not present[0] or self.shown_for[1] != present[1]:
+            self.shown_for = present
             self.start()
 
     def start(self) -> None:

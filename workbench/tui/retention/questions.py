@@ -122,10 +122,10 @@ writes the questions to a file next to the session, where you can change them; E
     # --- asking -----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self._busy("making questions …")
+        self._show_stage("making questions …")
         self.look()
 
-    def _busy(self, stage: str) -> None:
+    def _show_stage(self, stage: str) -> None:
         """Show the stage above the list, and in the list while it is empty."""
         self.say(stage)
         texts = self.query_one(TextList)
@@ -142,11 +142,11 @@ writes the questions to a file next to the session, where you can change them; E
                 question_set = self.question_set = await asyncio.to_thread(questions, bench)
             if not question_set.probes:
                 raise no_questions_error(bench)
-            self._busy(f"compacting the context for {several(len(question_set.probes), 'question')} …")
+            self._show_stage(f"compacting the context for {several(len(question_set.probes), 'question')} …")
             exam, ours = await asyncio.to_thread(_exam, bench, question_set)
-            self._busy(f"answering {several(len(question_set.probes), 'question')} …")
+            self._show_stage(f"answering {several(len(question_set.probes), 'question')} …")
             watched = await asyncio.to_thread(rules_by_variant, bench, exam)
-            evaluation = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
+            evaluation = await (self._ask_model(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
             self.state.status = str(refused)
             self.say(self.state.status)
@@ -157,7 +157,7 @@ writes the questions to a file next to the session, where you can change them; E
         self.found = AnswerGrid(question_set, evaluation, watched, ours)
         self.draw()
 
-    async def _live(self, bench: Bench, exam: Exam, model: str) -> ProbeResults:
+    async def _ask_model(self, bench: Bench, exam: Exam, model: str) -> ProbeResults:
         known = await asyncio.to_thread(saved_answers, bench, model)
         estimate = await asyncio.to_thread(question_costs, bench, exam, model, known)
         spend_limit = spend_limit_of(self.app)

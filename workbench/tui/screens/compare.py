@@ -51,7 +51,7 @@ from workbench.tui.ranking import (
 from workbench.tui.screens import added_variants
 from workbench.tui.screens.added_variants import VariantQueue
 from workbench.tui.screens.run_words import who
-from workbench.tui.simulations import id_at_call, recorded_course, simulated
+from workbench.tui.simulations import id_at_call, recorded_course, simulate
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
@@ -154,7 +154,7 @@ restores the former settings."""
         self.queue = VariantQueue(bench)
         """Variants that need a model. Those that wait are the last rows of the table."""
         self.course: Course | None = None
-        self.order, self.turned = FIRST, False
+        self.order, self.is_reversed = FIRST, False
         self.marked: tuple[str, ...] = ()
         self.lines: Lines = "one"
         self.two: Two = ""
@@ -217,7 +217,7 @@ restores the former settings."""
             if (variant := rows[name].variant) is None:
                 rows[name] = replace(rows[name], sent=tuple(point.tokens for point in course.growth))
             else:
-                simulation = await asyncio.to_thread(simulated, course, variant.preset, bench)
+                simulation = await asyncio.to_thread(simulate, course, variant.preset, bench)
                 rows[name] = replace(rows[name], sent=tuple(simulation.sent), replay=simulation)
             show()
         show(0)
@@ -245,7 +245,7 @@ restores the former settings."""
         """Draw the rows: sorted once all their facts are known, until then in the order of computing."""
         rows = tuple(self.rows.values())
         known = len(rows) == self.count and all(one.are_known for one in rows)
-        self.ranked = tuple(sort_rows(rows, self.order, turned=self.turned)) if known else rows
+        self.ranked = tuple(sort_rows(rows, self.order, is_reversed=self.is_reversed)) if known else rows
         self._draw()
 
     def _draw(self) -> None:
@@ -278,7 +278,7 @@ restores the former settings."""
             return Text("◉" * len(self.bench.watched))
         if title == SENT:
             return Text("context over the session" if over >= SPARK else "context")
-        words = f"{title} {'▴' if self.turned else '▾'}" if title == self.order else title
+        words = f"{title} {'▴' if self.is_reversed else '▾'}" if title == self.order else title
         return Text(f"{words:>{width_of(self.ranked, title) - 2}}", "bold" if title == self.order else "")
 
     @property
@@ -364,19 +364,19 @@ restores the former settings."""
     # --- the order --------------------------------------------------------------------------------------------------
 
     def action_sort(self) -> None:
-        self._order(self.titles[(self.titles.index(self.order) + 1) % len(self.titles)], turned=False)
+        self._order(self.titles[(self.titles.index(self.order) + 1) % len(self.titles)], is_reversed=False)
 
     def action_turn(self) -> None:
-        self._order(self.order, turned=not self.turned)
+        self._order(self.order, is_reversed=not self.is_reversed)
 
     @on(DataTable.HeaderSelected)
     def _heading_clicked(self, event: DataTable.HeaderSelected) -> None:
         if (title := event.column_key.value or "") in RANK_COLUMNS:
-            self._order(title, turned=title == self.order and not self.turned)
+            self._order(title, is_reversed=title == self.order and not self.is_reversed)
 
-    def _order(self, title: str, *, turned: bool) -> None:
-        self.order, self.turned = title, turned
-        self.ranked = tuple(sort_rows(self.ranked, title, turned=turned))
+    def _order(self, title: str, *, is_reversed: bool) -> None:
+        self.order, self.is_reversed = title, is_reversed
+        self.ranked = tuple(sort_rows(self.ranked, title, is_reversed=is_reversed))
         self._draw()
 
     # --- which variants ---------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class HelpScreen(ModalScreen[None]):
     def about(cls, screen: Screen[object], remapped: Mapping[str, str]) -> HelpScreen:
         """Help for `screen`: its text and keys, in its groups if it has some; the keys of the focused widget, and those
         of all others."""
-        display = partial(_displayed, screen.app)
+        display = partial(_display_key, screen.app)
         nodes = screen.focused.ancestors_with_self if screen.focused else []
         within = [node for node in nodes if isinstance(node, Widget) and node is not screen]
         here = [type(node) for node in within]  # what has the focus, in a tab of the screen
@@ -108,13 +108,13 @@ class HelpScreen(ModalScreen[None]):
         elsewhere = [kind for kind in dict.fromkeys(map(type, screen.focus_chain)) if kind not in here]
         active = {key: one for key, one in screen.active_bindings.items() if one.node is screen}
         can = {one.binding.id: one.enabled for one in active.values()}
-        own = [replace(key, can=can.get(key.id, False)) for key in explained((type(screen),), remapped, display)]
+        own = [replace(key, can=can.get(key.id, False)) for key in keys_of((type(screen),), remapped, display)]
         by_group: dict[str, Sequence[str]] = getattr(screen, "KEY_GROUPS", {"On this screen": [key.id for key in own]})
         by_id = {key.id: key for key in own}
         groups = {name: [by_id[id] for id in ids] for name, ids in by_group.items()}
         others = {
-            "Where you are": list(explained(here, remapped, display)),
-            "Elsewhere on this screen": list(explained(elsewhere, remapped, display)),
+            "Where you are": list(keys_of(here, remapped, display)),
+            "Elsewhere on this screen": list(keys_of(elsewhere, remapped, display)),
             "Without a key: ctrl+p and the name": [
                 Key(one.name, one.name, one.help, "", one.can) for one in getattr(screen, "keyless", tuple)()
             ],
@@ -162,7 +162,7 @@ class HelpScreen(ModalScreen[None]):
             yield from _group("Signs before a number", signs, width)
 
 
-def explained(
+def keys_of(
     places: Iterable[type[Widget]], remapped: Mapping[str, str], display: Callable[[str], str] = str
 ) -> Iterator[Key]:
     """Keys of screens and widgets: `remapped` maps ids to changed keys, `display` formats one."""
@@ -175,11 +175,11 @@ def explained(
                     yield Key(shown, binding.description, binding.tooltip, binding.id or "")
 
 
-def _displayed(app: App[object], key: str) -> str:
+def _display_key(app: App[object], key: str) -> str:
     return app.get_key_display(Binding(key, ""))
 
 
-def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]]:
+def split_columns(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]]:
     """Groups with their headings in columns of similar height. A heading never ends a column; an empty line separates
     two groups."""
     lines: list[Line] = []
@@ -203,7 +203,7 @@ def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]
 def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[TextPart]:
     """Groups as rows of text, each key with its name; dim if it is off."""
     cells = max((len(_first(key)) for keys in groups.values() for key in keys), default=0)
-    for row in zip_longest(*poured(groups, columns), fillvalue=""):
+    for row in zip_longest(*split_columns(groups, columns), fillvalue=""):
         text, styles = "", [(0, "")]
         for line in row:
             start = len(text)

@@ -93,7 +93,7 @@ which is then in the list of prompts."""
         self.field = field
         self.policy: Policy = bench.policy
         self.shows_summary = not is_model_text(field)
-        self._sure = False
+        self._is_warned = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="name")
@@ -128,7 +128,7 @@ which is then in the list of prompts."""
     def _typed(self, event: TextArea.Changed) -> None:
         if event.text_area.text == self._value:
             return
-        self._sure = False
+        self._is_warned = False
         try:
             self.policy, _ = with_typed(self.policy, self.field, event.text_area.text)
         except InvalidValue as refused:
@@ -198,10 +198,10 @@ which is then in the list of prompts."""
         self.app.push_screen(ask_prompt_name(strategy), named)
 
     def action_leave(self) -> None:
-        if self.policy == self.bench.policy or self._sure:
+        if self.policy == self.bench.policy or self._is_warned:
             self.post_message(self.PolicyTextClosed(None))
             return
-        self._sure = True
+        self._is_warned = True
         self.notify("The text was changed: ctrl+s accepts it, esc again discards the change.", markup=False)
 
     # --- the preview ------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class PromptEditor(Vertical):
         self.file = file
         self.before = content_of(file)
         self.fault = 0
-        self._sure = False
+        self._is_warned = False
 
     def compose(self) -> ComposeResult:
         yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
@@ -281,7 +281,7 @@ class PromptEditor(Vertical):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        self._sure = False
+        self._is_warned = False
         self.check()
 
     def check(self) -> bool:
@@ -312,8 +312,8 @@ class PromptEditor(Vertical):
             self.notify(str(refused), severity="warning", markup=False)
 
     def action_leave(self) -> None:
-        if self.query_one(TextArea).text == self.before or self._sure:
+        if self.query_one(TextArea).text == self.before or self._is_warned:
             self.post_message(self.PromptFileClosed(""))
             return
-        self._sure = True
+        self._is_warned = True
         self.notify("The text was changed: ctrl+s saves it, esc again discards the change.", markup=False)

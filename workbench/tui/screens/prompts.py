@@ -45,10 +45,10 @@ class PromptFile:
 
 def every_prompt() -> tuple[PromptFile, ...]:
     """All prompts; one of the user's that cannot be used has a reason instead."""
-    return tuple(map(_listed, prompt_files()))
+    return tuple(map(_read_prompt, prompt_files()))
 
 
-def _listed(file: str) -> PromptFile:
+def _read_prompt(file: str) -> PromptFile:
     try:
         return PromptFile(file, stored_prompt(file))
     except BadInput as refused:
@@ -214,7 +214,7 @@ line."""
     @on(PromptEditor.PromptFileClosed)
     async def _copy_edited(self, event: PromptEditor.PromptFileClosed) -> None:
         await self._close_editor()
-        self._saved(event.path)
+        self._note_saved(event.path)
 
     @on(PolicyTextEditor.PolicyTextClosed)
     async def _text_edited(self, event: PolicyTextEditor.PolicyTextClosed) -> None:
@@ -248,11 +248,11 @@ line."""
             before = content_of(one.file)
             after = edit_outside(self.app, before, Path(one.file).suffix)
             if after != before:
-                self._saved(str(write_own(one.file, after)))
+                self._note_saved(str(write_own(one.file, after)))
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
 
-    def _saved(self, path: str) -> None:
+    def _note_saved(self, path: str) -> None:
         if path:
             self.notify(f"saved as {path}; it is used from now on", markup=False)
             self.list_them()

@@ -38,7 +38,7 @@ from workbench.tui.screens.confirm import spend_limit_of
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.screens.run_keys import BINDINGS, HELP, ON_PANES, PANES
-from workbench.tui.screens.run_progress import RunLine, RunProgress, planned
+from workbench.tui.screens.run_progress import RunLine, RunProgress, planned_lines
 from workbench.tui.screens.run_saving import SavedRun, save_cancelled, save_finished
 from workbench.tui.screens.run_words import (
     BY_HAND,
@@ -204,7 +204,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             events: list[RunEvent] = []
             drive(bench.compacting(), estimate, events.append)
             found = request_costs(bench, name)
-            return found, planned(events), estimate_parts(found, name, bench)
+            return found, planned_lines(events), estimate_parts(found, name, bench)
 
         try:
             found, lines, parts = await asyncio.to_thread(compute)
@@ -301,7 +301,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             self._back_to(before, str(refused))
             return
         except asyncio.CancelledError:
-            watch.cancelled()
+            watch.note_cancellation()
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
             if name.has_run_record:  # before drawing: the program may be ending, its panes gone
                 self.keep(lambda: save_cancelled(live, time.perf_counter() - clock))
@@ -311,7 +311,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         except BaseException:
             self._back_to(before, "")
             raise
-        watch.finished(done.outcome)
+        watch.note_outcome(done.outcome)
         self.earlier = sum_usage((self.earlier, live.recorder.usage))
         if name.has_run_record:
             self.keep(lambda: save_finished(live, done))

@@ -286,9 +286,8 @@ class Drafting(Facts):
     @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
     async def rewrite(self, draft: Draft, section: SummarySection, instruction: str) -> None:
         """Rewrite a section with one more call; the draft changes only when the answer is complete."""
-        name, number = self.writer, self.at
-        self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
-        watch, live = self.progress, self.live
+        name, number, watch, live = self.writer, self.at, self.watching(), LiveRun(self.bench, self.writer)
+        self.phase, self.progress, self.live = "running", watch, live
 
         def on_event(event: RunEvent) -> None:
             live.recorder.on_run_event(event)
@@ -316,7 +315,7 @@ class Drafting(Facts):
             raise
         finally:
             self.phase, self.lines = "draft", [*before, *watch.lines]
-            watch.cancelled()
+            watch.note_cancellation()
             for line in watch.calls:
                 line.number = number
             self.earlier = sum_usage((self.earlier, live.recorder.usage))

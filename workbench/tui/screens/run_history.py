@@ -77,7 +77,7 @@ cost, by day, model and session. H closes the list."""
         self.marked = ""
         self.differs = False
         self.sums = False
-        self._doomed = ""
+        self._to_delete = ""
 
     def compose(self) -> ComposeResult:
         yield CutText(classes="about")
@@ -128,8 +128,8 @@ cost, by day, model and session. H closes the list."""
 
     @on(TextList.Highlighted)
     def _moved(self) -> None:
-        if self.here is None or self.here.id != self._doomed:
-            self._doomed = ""
+        if self.here is None or self.here.id != self._to_delete:
+            self._to_delete = ""
         self.show_it()
 
     @work(exclusive=True, group="show", exit_on_error=False)
@@ -175,8 +175,8 @@ cost, by day, model and session. H closes the list."""
         entry = self.here
         if entry is None:
             return
-        if self._doomed != entry.id:
-            self._doomed = entry.id
+        if self._to_delete != entry.id:
+            self._to_delete = entry.id
             self.say(f"x once more deletes run {entry.id} for good")
             return
         try:

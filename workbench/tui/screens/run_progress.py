@@ -163,7 +163,7 @@ class RunProgress:
             case CallEnded():
                 pass
 
-    def finished(self, outcome: Outcome) -> None:
+    def note_outcome(self, outcome: Outcome) -> None:
         """Note the outcome: steps with their sizes, and the fallback if there was one."""
         now = self.clock()
         for rung in outcome.rungs:
@@ -178,7 +178,7 @@ class RunProgress:
             word = outcome.status.replace("_", " ")
             self.lines.append(RunLine(word, "fallback", now, ended=now, notes=[outcome.reason]))
 
-    def cancelled(self) -> None:
+    def note_cancellation(self) -> None:
         for line in self.active_calls:
             line.state, line.ended = "cancelled", self.clock()
 
@@ -193,7 +193,7 @@ class RunProgress:
         return f"{SIGNS[line.state]} {line.what}", " · ".join([*facts, *line.notes[-1:]])
 
 
-def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[RunLine]:
+def planned_lines(events: Iterator[RunEvent] | list[RunEvent]) -> list[RunLine]:
     """Lines of a run that has not begun, from the events of its preview."""
     watch = RunProgress(lambda: 0.0)
     for event in events:

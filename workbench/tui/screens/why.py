@@ -63,14 +63,14 @@ UNSEEN = "layers"
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class FixRequest:
     """Fix to apply, in the epoch that was diagnosed."""
 
     fix: FindingFix
     epoch: int
 
 
-class WhyScreen(ModalScreen[str | Applied | None]):
+class WhyScreen(ModalScreen[str | FixRequest | None]):
     """Screen dismissed with the id of the message to go to on the bench, with the fix to apply there, or with None.
 
     It begins with the bench's epoch; if that is the last one, with the newest epoch that overflowed.
@@ -283,7 +283,7 @@ cache again what an unbroken cache would have kept."""
         if self.found is None or at < 0 or self.query_one(ContentSwitcher).current != FINDINGS:
             return
         if (fix := self.fixes[at]) is not None:
-            self.dismiss(Applied(fix, self.found.epoch))
+            self.dismiss(FixRequest(fix, self.found.epoch))
         else:
             self.notify("No change on the bench would help here.", markup=False)
 

@@ -72,7 +72,7 @@ class EpochsLine(Widget):
 def epoch_cells(epochs: Sequence[TimelineEpoch], width: int, epoch: int) -> list[EpochCell]:
     """Every epoch in the longest wording that fits; if not even the shortest fits, those around the one on the
     bench."""
-    for spell in (_whole, _timed, _short, _brief, _bare):
+    for spell in (_whole, _with_time, _short, _brief, _bare):
         cells = [EpochCell(spell(one), one.number) for one in epochs]
         if _width(cells) <= width:
             return cells
@@ -119,33 +119,33 @@ def _whole(one: TimelineEpoch) -> str:
         return f"{_bare(one)} now"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
     again = "" if one.again is None else f", {one.again} × rework"
-    return _at(one) + lost + again
+    return _with_trigger_and_time(one) + lost + again
 
 
-def _timed(one: TimelineEpoch) -> str:
+def _with_time(one: TimelineEpoch) -> str:
     """`2 · 155k auto 17:28, lost 36, 6 × rework`"""
-    return _at(one) + _loss_words(one)
+    return _with_trigger_and_time(one) + _loss_words(one)
 
 
 def _short(one: TimelineEpoch) -> str:
     """`2 · 155k auto, lost 36, 6 × rework`"""
-    return _triggered(one) + _loss_words(one)
+    return _with_trigger(one) + _loss_words(one)
 
 
 def _brief(one: TimelineEpoch) -> str:
     """`2 · 155k auto −36 ↻6`"""
-    return _triggered(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
+    return _with_trigger(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
 
 
 def _loss_words(one: TimelineEpoch) -> str:
     return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} × rework" if one.again else "")
 
 
-def _at(one: TimelineEpoch) -> str:
-    return " ".join(filter(None, (_triggered(one), clock(one.ended.time) if one.ended else "")))
+def _with_trigger_and_time(one: TimelineEpoch) -> str:
+    return " ".join(filter(None, (_with_trigger(one), clock(one.ended.time) if one.ended else "")))
 
 
-def _triggered(one: TimelineEpoch) -> str:
+def _with_trigger(one: TimelineEpoch) -> str:
     return " ".join(filter(None, (_bare(one), one.trigger)))
 
 

@@ -75,7 +75,7 @@ def height_of(headline: Headline, width: int, lines: int) -> int:
     """Lines of both sentences on a screen of `lines` lines; below 20 lines only the plan is shown."""
     if lines < 20:
         return 1
-    verdict = len(wrapped(headline.verdict, _room(width), VERDICT)) or 1
+    verdict = len(wrap_lines(headline.verdict, _room(width), VERDICT)) or 1
     return verdict + (PLAN if width < ROOMY and lines >= TALL else 1)
 
 
@@ -83,13 +83,13 @@ def height_of(headline: Headline, width: int, lines: int) -> int:
 def headline_cells(headline: Headline, width: int, height: int) -> list[Cells]:
     """Both sentences in `height` lines; a cut one ends with `…`."""
     room = _room(width)
-    verdict = wrapped(headline.verdict, room, min(VERDICT, height - 1)) if height > 1 else []
+    verdict = wrap_lines(headline.verdict, room, min(VERDICT, height - 1)) if height > 1 else []
     verdict = verdict or [""] * (height > 1)
     left = height - len(verdict)
-    fitting = (found for one in headline.plans if len(found := wrapped(one, room, left + 1)) <= left)
-    plan = next(fitting, wrapped(headline.plans[-1], room, left) if headline.plans else [])
-    lines = [*_hinted(verdict, "bold", "O", "why", room, width)]
-    lines += _hinted(plan, "", "r", "run", room, width)
+    fitting = (found for one in headline.plans if len(found := wrap_lines(one, room, left + 1)) <= left)
+    plan = next(fitting, wrap_lines(headline.plans[-1], room, left) if headline.plans else [])
+    lines = [*_with_hint(verdict, "bold", "O", "why", room, width)]
+    lines += _with_hint(plan, "", "r", "run", room, width)
     return [*lines, *([] for _ in range(height - len(lines)))][:height]
 
 
@@ -97,7 +97,7 @@ def _room(width: int) -> int:
     return width - HINT if width >= ROOMY else width
 
 
-def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, width: int) -> Iterator[Cells]:
+def _with_hint(lines: Sequence[str], style: str, key: str, words: str, room: int, width: int) -> Iterator[Cells]:
     for number, line in enumerate(lines):
         if number or room == width or not line:
             yield [(line, style)]
@@ -106,7 +106,7 @@ def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, w
             yield [(fit(line, room), style), (gap, ""), (key, "key"), (f"  {words} ", "dim")]
 
 
-def wrapped(text: str, width: int, most: int) -> list[str]:
+def wrap_lines(text: str, width: int, most: int) -> list[str]:
     """Wrap `text` to at most `most` lines of `width` cells. Figures are not broken. The last line ends with `…` if text
     is left out."""
     lines = wrap_words(plain(text), width).split("\n")

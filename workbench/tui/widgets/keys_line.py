@@ -24,7 +24,7 @@ GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class KeyShown:
+class FooterKey:
     """Key as the line shows it, its name, and its tooltip."""
 
     key: str
@@ -38,7 +38,7 @@ class KeyShown:
         return cell_len(self.shown) + (1 + cell_len(self.words) + GAP if self.words else 1)
 
 
-MORE = KeyShown("f1", "⋯", "", True, "Not all keys fit here; the help has them.")
+MORE = FooterKey("f1", "⋯", "", True, "Not all keys fit here; the help has them.")
 
 
 class KeysLine(Widget):
@@ -50,8 +50,8 @@ class KeysLine(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.keys: list[KeyShown] = []
-        self._palette: KeyShown | None = None
+        self.keys: list[FooterKey] = []
+        self._palette: FooterKey | None = None
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self.bindings_changed)
@@ -72,22 +72,22 @@ class KeysLine(Widget):
             together.setdefault(each.binding.group or each.binding.action, []).append(each)
         keys = []
         for several in together.values():
-            *others, last = map(self._shown, sorted(several, key=lambda each: each.binding.key))
+            *others, last = map(self._footer_key, sorted(several, key=lambda each: each.binding.key))
             keys += [*(replace(one, words="") for one in others), last]  # one name for the group
         palette = active.get(self.app.COMMAND_PALETTE_BINDING) if self.app.ENABLE_COMMAND_PALETTE else None
-        shown = keys, self._shown(palette) if palette else None
+        shown = keys, self._footer_key(palette) if palette else None
         if shown != (self.keys, self._palette):
             self.keys, self._palette = shown
             self.refresh()
 
-    def _shown(self, active: ActiveBinding) -> KeyShown:
+    def _footer_key(self, active: ActiveBinding) -> FooterKey:
         binding = active.binding
         shown = self.app.get_key_display(binding)
         tooltip = active.tooltip or binding.description
         words = binding.group.description if binding.group else binding.description
-        return KeyShown(binding.key, shown, words, active.enabled, tooltip)
+        return FooterKey(binding.key, shown, words, active.enabled, tooltip)
 
-    def _placed(self) -> list[tuple[int, KeyShown]]:
+    def _placed_keys(self) -> list[tuple[int, FooterKey]]:
         """Column of each key. If not all fit, the last ones before Help are replaced by `⋯`."""
         room, found = self.size.width, []
         if self._palette and room >= PALETTE_FROM:
@@ -113,7 +113,7 @@ class KeysLine(Widget):
             for name in ("key", "words", "rule")
         )
         line = Strip([])
-        for at, key in self._placed():
+        for at, key in self._placed_keys():
             if key is self._palette:
                 line = Strip([*line.adjust_cell_length(at - 1, base), Segment("▏", rule)])
             over = Style(dim=not key.enabled)
@@ -121,8 +121,8 @@ class KeysLine(Widget):
             line = Strip([*line.adjust_cell_length(at, base), Segment(key.shown, key_style + over), words])
         return line.adjust_cell_length(width, base)
 
-    def _key_at(self, x: int) -> KeyShown | None:
-        return next((key for at, key in self._placed() if at <= x < at + key.width), None)
+    def _key_at(self, x: int) -> FooterKey | None:
+        return next((key for at, key in self._placed_keys() if at <= x < at + key.width), None)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         key = self._key_at(event.x)

@@ -249,7 +249,7 @@ class PolicySheet(Widget, can_focus=True):
 
     def action_step(self, by: int) -> None:
         entry = self.entry
-        if entry is None or (value := sheet.stepped(entry, by)) == entry.value:
+        if entry is None or (value := sheet.step_value(entry, by)) == entry.value:
             return
         if entry.is_typed:
             self._put(input_text(value))

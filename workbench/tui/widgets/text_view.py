@@ -230,14 +230,14 @@ class TextView(LineView, can_focus=True):
         segments = []
         for at, following in wrapped.then[number]:
             if start < min(at, stop):
-                segments.append(Segment(text[start : min(at, stop)], self._styled(name)))
+                segments.append(Segment(text[start : min(at, stop)], self._style_of(name)))
                 start = at
             name = following
         if start < stop:
-            segments.append(Segment(text[start:stop], self._styled(name)))
+            segments.append(Segment(text[start:stop], self._style_of(name)))
         return Strip(segments).adjust_cell_length(width, base)
 
-    def _styled(self, name: str) -> Style:
+    def _style_of(self, name: str) -> Style:
         if not name:
             return self.visual_style.rich_style
         return self.visual_style.rich_style + self.get_component_rich_style(f"text-view--{name}", partial=True)

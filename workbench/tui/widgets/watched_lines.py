@@ -61,7 +61,7 @@ class Watching(Struct, frozen=True):
     def lines(self, most: int, width: int) -> int:
         """Number of lines: one for each sentence up to `most`, and one for the fixes if they do not fit on a sentence's
         line."""
-        return min(len(self.watched), most) + (self.fixes is not None and not offered_in_line(self, most, width))
+        return min(len(self.watched), most) + (self.fixes is not None and not has_fixes_in_line(self, most, width))
 
 
 class WatchedLines(Widget):
@@ -118,7 +118,7 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
         return [(f"   … {more + 1} more are watched", "dim")]
     sentence = watching.watched[line]
     state = next((one for one in watching.rule_states if one.sentence == sentence), None)
-    inline = offered_in_line(watching, most, width)
+    inline = has_fixes_in_line(watching, most, width)
     states = _state_cells(state, watching, width >= ROOMY)
     room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(states))
     keys = (
@@ -129,7 +129,7 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *states, *keys]
 
 
-def offered_in_line(watching: Watching, most: int, width: int) -> bool:
+def has_fixes_in_line(watching: Watching, most: int, width: int) -> bool:
     """True if the keys of the fixes are on the line of the lost sentence: it is listed, and all remain readable."""
     listed = watching.watched if len(watching.watched) <= most else watching.watched[: most - 1]
     if watching.fixes is None or watching.fixes.sentence not in listed:
@@ -164,11 +164,11 @@ def fixes_cells(watching: Watching, width: int) -> Cells:
     """`○ lost “Never log the …”: i pin +32  b “Target: share” 62 % +17.4k`"""
     if watching.fixes is None:
         return []
-    offered = offer_cells(watching)
-    room = width - _cells_of(offered) - len("   ○ lost “”: ")
+    offer = offer_cells(watching)
+    room = width - _cells_of(offer) - len("   ○ lost “”: ")
     is_named = len(watching.watched) > 1 and room > LEAST // 2
     which = f" “{clip(one_line(watching.fixes.sentence), room)}”" if is_named else ""
-    return [(f"   ○ lost{which}: ", "bad"), *offered]
+    return [(f"   ○ lost{which}: ", "bad"), *offer]
 
 
 def _state_cells(state: RuleState | None, watching: Watching, roomy: bool) -> Cells:
