@@ -68,9 +68,6 @@ TWO: tuple[Two, ...] = ("", "contexts", "summaries")
 """Views of two outcomes side by side, in the order in which a key shows them; "": the table."""
 
 
-NONE_WATCHED = "No rule is watched; W on the bench watches one."
-
-
 def all_presets() -> tuple[Preset, ...]:
     return tuple(map(load_preset, preset_names()))
 
