@@ -119,6 +119,23 @@ class TestMade:
         named = (*TALK, agent("`stitch_ferry_ledger` is an invented name."))
         assert not [one for one in asked(named) if "stitch_ferry_ledger" in one and "define" in one]
 
+    @pytest.mark.parametrize(
+        ("content", "other", "question"),
+        [
+            ("def follow_sluice(level): ...", "src/b.py", "In which file did the agent define `follow_sluice`?"),
+            ("x = follow_sluice(1)", "src/b.py", "Into which of its edited files did the agent write `follow_sluice`?"),
+            ("x = follow_sluice(1)", "src/follow_sluice.py", ""),
+            ("x = follow(1)", "src/b.py", ""),
+        ],
+    )
+    def test_the_one_file_that_defines_or_uses_a_name_is_asked_for(
+        self, content: str, other: str, question: str
+    ) -> None:
+        """A use is not asked about if a path has the name: the answer could be guessed."""
+        talk = (user("Write it."), *wrote("src/gates.py", content), *wrote(other, "y = 2"))
+        found = {one.question: one.answer for one in asked(talk).values() if one.kind == "artifact"}
+        assert found == ({question: "src/gates.py"} if question else {})
+
     def test_an_entry_that_was_chosen_from_a_list_is_no_question(self) -> None:
         talk = (
             user("What else of the canal could be done before Sunday, please?"),

@@ -16,7 +16,7 @@ from workbench.analysis.replay import replay
 from workbench.analysis.usage_check import Gap
 from workbench.analysis.why import breakdown, waste
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
-from workbench.analysis.why.findings import findings
+from workbench.analysis.why.findings import Finding, _spot_findings, findings
 from workbench.analysis.why.overflow import (
     TOO_LONG,
     Crossing,
@@ -26,6 +26,7 @@ from workbench.analysis.why.overflow import (
     overflowed_epoch,
     rejected_requests,
 )
+from workbench.analysis.why.tables import KEYS, tables
 from workbench.base.figures import grouped
 from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
@@ -411,3 +412,39 @@ def test_d_a_trigger_that_fires_now_fires_before_the_next_call(billed: int, due:
         assert text == f"claude-code would compact the session before its next call: {found.triggers[0]}."
     else:
         assert text == "claude-code would not have compacted the session at all."
+
+
+@pytest.mark.parametrize(("tokens", "is_reported"), [(99, False), (100, True), (101, True)])
+def test_waste_is_reported_from_a_number_of_tokens_on(reading: list[Message], tokens: int, is_reported: bool) -> None:
+    course = course_of_messages(reading)
+    spots = [waste.Spot("small", 1, 40, ""), waste.Spot("large", 3, tokens - 40, "")]
+    found = _spot_findings(course, None, 100, "base64", spots, "2 messages", "removing the base64")
+    text = f"2 messages: {tokens} tokens."
+    assert found == ([Finding("base64", text, tokens, ("large", "small"))] if is_reported else [])
+    assert _spot_findings(course, None, 0, "base64", [], "0 messages", "removing the base64") == []
+
+
+@pytest.mark.parametrize("kind", ["base64", "logs", "unused"])
+def test_only_encoded_files_are_removed_at_once(reading: list[Message], kind: str) -> None:
+    """Other waste is of use until `ANSWERS` answers have followed it."""
+    course = course_of_messages(reading)
+    since = 2 if kind == "base64" else course.answers[waste.ANSWERS] + 1
+    for tokens, saved in ((11, 0), (12, 0), (13, 1), (100, 88)):
+        (found,) = _spot_findings(
+            course, course.plain[3], 0, kind, [waste.Spot("r1", 2, tokens, "")], "1 result", "gone"
+        )
+        assert found.delay == delay_without(course, {2: (saved, since)}, course.plain[3])
+        assert found.text == f"1 result: {tokens} tokens; gone {found.delay}."
+
+
+def test_tables_are_named_by_their_keys_though_they_are_empty(reading: list[Message]) -> None:
+    course = course_of_messages(reading[:1])
+    bench = open_bench(course.session, course.counter)
+    found = tables(diagnose(bench.context, course, 1, load_preset("claude-code")))
+    assert [table.key for table in found.values()] == [*found] == [*KEYS]
+    assert [table.title for table in found.values()] == [
+        "By layer", "By tool", "By file", "Largest rounds", "Largest messages", "Files read more than once",
+        "Results never referred to later", "Encoded files, logs, cut results", "Rework after compactions",
+        "Written to the cache again",
+    ]  # fmt: skip
+    assert (found["cache"].rows, found["cache"].note) == ((), "The recorded usage has no cache figures.")

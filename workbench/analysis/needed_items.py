@@ -120,7 +120,7 @@ def needed_items(
         for text in texts(message, longest=LONG_VALUE):
             used.add(text, cwd)
         for path in sorted(used.paths):
-            known_here = path in known.paths or ("/" not in path and path in names)
+            known_here = path in known.paths or path in names
             if known_here and path not in _EVERYWHERE and _name(path) not in stated_names:
                 found.setdefault(("path", path), Item("path", path, (path,)))
                 stated_names.add(_name(path))

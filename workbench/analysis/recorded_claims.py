@@ -38,7 +38,7 @@ SHOWN, WORDS = 3, 120
 
 class RecordedClaims(Struct, frozen=True):
     """Claims of message `message`, the summary that ended `epoch`. `claims` were checked, `not_found` of them do not
-    occur in the context, and `unsupported` are unsupported."""
+    occur in the context, and no message resembles those in `unsupported`."""
 
     epoch: int
     message: str

@@ -22,7 +22,8 @@ UNREADABLE = "its summary cannot be read"
 
 def receipt(rules: tuple[int, int], facts: FactCounts, cost: str, calls: int | None) -> tuple[str, ...]:
     """Return the parts of the line, most important first: rules and facts kept, facts lost, cost, and calls until paid
-    back."""
+    back. `rules`: number of the user's rules that are kept, and of all. `facts`: of the whole context, tail included.
+    `cost`: price of the summaries in words, "" for none. `calls`: until that price is paid back, None for never."""
     parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
     if facts.unknown:
         parts.append(UNREADABLE)
