@@ -27,7 +27,7 @@ from workbench.summarizers import batches, driver, run_history
 from workbench.summarizers.live import live_summarizer
 from workbench.summarizers.live_events import LiveEvent, UsageRejected, UsageReported, describe_event, usage_by_attempt
 from workbench.summarizers.model_list import fetch_models
-from workbench.summarizers.protocols import chat, messages, responses
+from workbench.summarizers.protocols import messages, openai
 from workbench.summarizers.protocols.usage import MAX_TOKENS, ImpossibleUsage, token_figure
 from workbench.summarizers.run_records import RunRecord, RunRecorder, new_run_id
 from workbench.summarizers.server_compaction import server_summarizer
@@ -100,10 +100,10 @@ READERS: dict[str, Callable[[Any], Usage | None]] = {
     "messages": lambda told: messages.usage_of(AnthropicUsage.construct(**told)),
     "messages, whole": messages.usage_of,
     "messages, then": lambda told: messages.usage_of(AnthropicUsage.construct(**told), BEFORE, final=False),
-    "chat": lambda told: chat.usage_of_chat(CompletionUsage.construct(**told)),
-    "chat, whole": chat.usage_of_chat,
-    "responses, whole": responses.usage_of_response,
-    "responses": lambda told: responses.usage_of_response(ResponseUsage.construct(**told)),
+    "chat": lambda told: openai.usage_of_chat(CompletionUsage.construct(**told)),
+    "chat, whole": openai.usage_of_chat,
+    "responses, whole": openai.usage_of_response,
+    "responses": lambda told: openai.usage_of_response(ResponseUsage.construct(**told)),
     "compaction over messages": messages_usage,
     "compaction over responses": responses_usage,
 }

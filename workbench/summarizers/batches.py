@@ -193,10 +193,10 @@ async def _run_batch(
             id, resumed = "", False
         if not id:
             async with uploads:
-                bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out_fields)
+                bodies = await asyncio.to_thread(_request_bodies, requests, model, session, left_out_fields)
                 await asyncio.to_thread(write_note, note, "")  # a batch without a note would be paid for twice
                 try:
-                    id = await _send(client, bodies)
+                    id = await _create_batch(client, bodies)
                 except BadInput:
                     await asyncio.to_thread(_delete_notes, [note])
                     raise
@@ -207,7 +207,7 @@ async def _run_batch(
     return {**answers, **missing}, refused
 
 
-def _bodies(
+def _request_bodies(
     requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out_fields: frozenset[str]
 ) -> list[dict[str, Any]]:
     longest = limits_of(_batch_connection()).max_output
@@ -220,7 +220,7 @@ def _bodies(
     return [{"custom_id": key, "params": body(request)} for key, request in requests.items()]
 
 
-async def _send(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
+async def _create_batch(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
     samples = any("temperature" in one["params"] for one in bodies)
     headers = {"anthropic-version": SAMPLING_VERSION} if samples else None
     try:
@@ -251,7 +251,7 @@ async def _wait_for_batch(client: AsyncAnthropic, id: str, on_batch: OnBatch, ev
             trouble = classify_error(error, server_of(client, _batch_connection()))
             failed += 1
             if trouble.remedy != "retry" or failed >= MAX_FAILED_LOOKS:
-                raise _try_later(id, trouble) from None
+                raise _unreadable_batch(id, trouble) from None
         else:
             failed, counts = 0, batch.request_counts
             of = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
@@ -282,7 +282,7 @@ async def _results(
                 continue
             if one.result.type == "succeeded":
                 answers[one.custom_id] = answer_from(
-                    request, _received(one.result.message, one.custom_id, on_live_event), 0.0
+                    request, _read_message(one.result.message, one.custom_id, on_live_event), 0.0
                 )
             elif one.result.type == "errored":
                 trouble = classify_error(
@@ -294,17 +294,17 @@ async def _results(
             else:
                 answers[one.custom_id] = SummaryFailed("error", f"the batch was {one.result.type} before it was asked")
     except Exception as error:
-        raise _try_later(id, classify_error(error, server_of(client, _batch_connection()))) from None
+        raise _unreadable_batch(id, classify_error(error, server_of(client, _batch_connection()))) from None
     return answers, refused
 
 
-def _try_later(id: str, trouble: CallFailure) -> BadInput:
+def _unreadable_batch(id: str, trouble: CallFailure) -> BadInput:
     return BadInput(
         f"Batch {id} cannot be read now: {trouble.sentence}; the batch continues, run the same command again later."
     )
 
 
-def _received(message: Any, key: str, on_live_event: OnLiveEvent) -> ReceivedAnswer:
+def _read_message(message: Any, key: str, on_live_event: OnLiveEvent) -> ReceivedAnswer:
     text = [block.text for block in message.content if block.type == "text"]
     received = ReceivedAnswer(text, stop_reason=message.stop_reason or "", model=str(message.model))
     match read_usage(partial(usage_of, message.usage)):

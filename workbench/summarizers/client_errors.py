@@ -99,7 +99,7 @@ _UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueErro
 
 def classify_error(error: Exception, server: Server = Server()) -> CallFailure:
     """Classify an error of the client. Secrets that the server echoes are masked."""
-    if bound := next((one for one in _chain(error) if isinstance(one, OutOfBounds)), None):
+    if bound := next((one for one in _error_and_causes(error) if isinstance(one, OutOfBounds)), None):
         return _bounds_failure(bound, server)
     status = getattr(error, "status_code", None)
     body = _error_object(getattr(error, "body", None))
@@ -136,7 +136,7 @@ def _bounds_failure(bound: OutOfBounds, server: Server) -> CallFailure:
 
 def _connection_failure(error: Exception, server: Server) -> CallFailure:
     """Classify a connection error: a broken connection is retried, an impossible one is not."""
-    chain = _chain(error)
+    chain = _error_and_causes(error)
     system = [one for one in chain if isinstance(one, OSError) and one.strerror]
     reason = (
         system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transport_error(one)), "")
@@ -155,7 +155,7 @@ def _unreachable(why: str, server: Server) -> CallFailure:
     return CallFailure("error", f"{server.address} cannot be reached ({why}); {remedy}")
 
 
-def _chain(error: BaseException) -> list[BaseException]:
+def _error_and_causes(error: BaseException) -> list[BaseException]:
     """Return the error and its causes, because a client does not name the cause itself."""
     found = [error]
     while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
@@ -222,17 +222,17 @@ def _transient_reason(status: int, kind: str) -> str:
 def _share_that_fits(message: str) -> float | None:
     """Return the share of the prompt that fits, by the figures in the server's message, or None."""
     if figures := _FIGURES.search(message):
-        return _number(figures["most"]) / _number(figures["had"])
+        return _parse_count(figures["most"]) / _parse_count(figures["had"])
     if figures := _SUM.search(message):
-        return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
+        return max(0.0, _parse_count(figures["most"]) - _parse_count(figures["answer"])) / _parse_count(figures["had"])
     if length := _LENGTH_FIGURES.search(message):
         answer = _COMPLETION.search(message)
-        written = _number(answer["answer"]) if answer else 0
-        return max(0.0, _number(length["most"]) - written) / max(1, _number(length["had"]) - written)
+        written = _parse_count(answer["answer"]) if answer else 0
+        return max(0.0, _parse_count(length["most"]) - written) / max(1, _parse_count(length["had"]) - written)
     return None
 
 
-def _number(text: str) -> int:
+def _parse_count(text: str) -> int:
     return int(text.replace(",", ""))
 
 

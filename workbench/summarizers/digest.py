@@ -97,7 +97,7 @@ def _origins(facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(fact.message for fact in facts))
 
 
-def _quoted(text: str, limit: int) -> str:
+def _quotation(text: str, limit: int) -> str:
     return f"“{clip_at_word(text, limit)}”"
 
 
@@ -129,7 +129,7 @@ def _requests(
     for number, fact in enumerate(requests):
         stop = requests[number + 1].index if number + 1 < len(requests) else len(messages)
         if number:
-            line = _bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index))
+            line = _bullet(_quotation(fact.text, 400), [fact], USER + age(fact.index))
             lines.append(replace(line, done=bool(fact.ok)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
@@ -230,11 +230,11 @@ def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -
         counts = Counter(fact.detail for fact in done if fact.detail != "viewed")
         what = ", ".join(labels.counts[kind] + (f" ×{n}" if n > 1 else "") for kind, n in counts.items())
         acts = [fact for fact in done if fact.detail != "viewed"]
-        lines.append(_bullet(f"`{_under(path, base)}`: {what}", acts, USER + age(done[-1].index)))
+        lines.append(_bullet(f"`{_relative_path(path, base)}`: {what}", acts, USER + age(done[-1].index)))
     read = sorted((item for item in touched.items() if item[0] not in changed), key=lambda item: -item[1][-1].index)
     for start in range(0, len(read), 6):
         part = read[start : start + 6]
-        paths = ", ".join(f"`{_under(path, base)}`" for path, _ in part)
+        paths = ", ".join(f"`{_relative_path(path, base)}`" for path, _ in part)
         seen = [fact for _, done in part for fact in done]
         lines.append(_bullet(labels.read.format(paths=paths), seen, age(part[0][1][-1].index)))
     return lines
@@ -254,7 +254,7 @@ def common_folder(paths: Iterable[str]) -> str:
     return max(enough, key=lambda folder: (folders[folder] * len(folder), folder), default="")
 
 
-def _under(path: str, base: str) -> str:
+def _relative_path(path: str, base: str) -> str:
     return path.removeprefix(base + "/") if base else path
 
 
@@ -313,7 +313,7 @@ def _references(
     numbers_by_context = {
         fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1
     }.values()
-    lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in numbers_by_context)
+    lines.extend(_bullet(_quotation(fact.detail, 160), [fact], age(fact.index)) for fact in numbers_by_context)
     return lines
 
 
@@ -362,6 +362,6 @@ def _open_work(
         lines.append(SummaryLine(f"- {text}", (messages[newest].id,), USER + 3))
     lines.extend(_task(messages, task, labels, age) for task in left)
     if requests and not requests[-1].ok:
-        text = labels.last_request.format(text=_quoted(requests[-1].text, 500))
+        text = labels.last_request.format(text=_quotation(requests[-1].text, 500))
         lines.append(_bullet(text, requests[-1:], 2 * USER))
     return lines

@@ -76,7 +76,7 @@ def extractive(request: SummaryRequest) -> Answer:
         return _memories(request)
     labels = labels_for(request.language)
     if request.form == "narrative":
-        return _narrative(request, labels)
+        return _story(request, labels)
     content = digest(request.masked, labels)
     if request.previous.strip():
         _add_earlier(content, without_secrets(request.previous), ())
@@ -86,7 +86,7 @@ def extractive(request: SummaryRequest) -> Answer:
     if content.is_empty:
         return SummaryFailed("empty", "there is nothing in these messages to summarize")
     room = request.max_chars or DEFAULT_CHARS
-    sections = _sections(content, request, labels) if request.form == "sections" else _prose(content, labels)
+    sections = _sections(content, request, labels) if request.form == "sections" else _groups_by_topic(content, labels)
     opening = [SummaryLine(mark.line()) for mark in request.marks if mark.how == "opening"]
     lines = fit_lines(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
     if not any(line.text.strip() for line in lines):
@@ -96,7 +96,7 @@ def extractive(request: SummaryRequest) -> Answer:
     return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
 
 
-def _narrative(request: SummaryRequest, labels: SummaryLabels) -> Answer:
+def _story(request: SummaryRequest, labels: SummaryLabels) -> Answer:
     """Return the story, after the earlier one."""
     summaries = (message.text for message in request.masked if message.kind == "summary")
     earlier_chapters = story_chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
@@ -116,7 +116,7 @@ def _memories(request: SummaryRequest) -> Answer:
     return Summary("\n".join(memory.text for memory in memories), model="extractive", origins=origins)
 
 
-def _prose(content: Digest, labels: SummaryLabels) -> list[LineGroup]:
+def _groups_by_topic(content: Digest, labels: SummaryLabels) -> list[LineGroup]:
     return [
         LineGroup(f"## {labels.titles[topic]}", content.of(topic), SHARES[topic], content.omitted[topic])
         for topic in TOPICS
@@ -129,7 +129,7 @@ def _sections(content: Digest, request: SummaryRequest, labels: SummaryLabels) -
     sections: list[LineGroup] = []
     for number, title in enumerate(request.sections):
         section_topics = [topic for topic in topics if topics[topic] == number]
-        marks = [mark for mark in request.marks if _bare(mark.under) == _bare(title)]
+        marks = [mark for mark in request.marks if _bare_title(mark.under) == _bare_title(title)]
         lines = _lines_under_marks(content, section_topics, marks, labels)
         omitted = sum(content.omitted[topic] for topic in section_topics)
         share = sum(SHARES[topic] for topic in section_topics) or 0.5
@@ -139,7 +139,7 @@ def _sections(content: Digest, request: SummaryRequest, labels: SummaryLabels) -
     return sections
 
 
-def _bare(title: str) -> str:
+def _bare_title(title: str) -> str:
     return title.lstrip("# ")
 
 

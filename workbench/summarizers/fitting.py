@@ -71,7 +71,7 @@ def fit_lines(sections: Sequence[LineGroup], max_chars: int, more: str) -> list[
                 out.append(SummaryLine(""))
             out.append(SummaryLine(section.heading))
         out.extend(body)
-    return _cut(out, max_chars)
+    return _cut_to_fit(out, max_chars)
 
 
 def _affordable(sections: Sequence[LineGroup], max_chars: int) -> list[LineGroup]:
@@ -133,7 +133,7 @@ def shorten_line(line: str, limit: int) -> str:
     return indent + clip_at_word(line, limit - len(indent))
 
 
-def _cut(lines: Sequence[SummaryLine], max_chars: int) -> list[SummaryLine]:
+def _cut_to_fit(lines: Sequence[SummaryLine], max_chars: int) -> list[SummaryLine]:
     """Return complete lines as long as they fit, the last one cut; the last resort for tiny budgets."""
     out: list[SummaryLine] = []
     left = max_chars + 1

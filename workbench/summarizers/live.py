@@ -35,8 +35,8 @@ from workbench.summarizers.live_events import (
     UsageReported,
     ignore_event,
 )
-from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
+from workbench.summarizers.protocols.openai import CHAT, RESPONSES
 from workbench.summarizers.protocols.protocol import (
     AnswerEnd,
     AnsweringModel,
@@ -48,7 +48,6 @@ from workbench.summarizers.protocols.protocol import (
     ThinkingDelta,
     UsageSoFar,
 )
-from workbench.summarizers.protocols.responses import RESPONSES
 from workbench.summarizers.spend_limit import UNLIMITED, Spending
 from workbench.summarizers.summarizer import Summarizer
 from workbench.summarizers.time_limits import time_limit
@@ -158,7 +157,7 @@ class _LiveCall:
             async with self.spending.spend_limit.reserve(dollars, self.model) as bill:
                 self.report(PromptSent(self.key, self.model, attempt, prompt.chars))
                 trouble = await self._attempt(client, server, prompt)
-                bill.dollars = self._paid(bill.dollars, trouble)
+                bill.dollars = self._attempt_cost(bill.dollars, trouble)
             if trouble is None:
                 return answer_from(self.request, self.received, time.perf_counter() - began)
             if trouble.remedy == "adapt" and trouble.field in self.protocol.optional_fields - self.left_out:
@@ -197,9 +196,9 @@ class _LiveCall:
                 async for part in stream:
                     if isinstance(part, TextDelta | ThinkingDelta):
                         has_begun = True
-                        self._count(part.text, server)
+                        self._check_received(part.text, server)
                         clock.reschedule(loop.time() + limits.stall_s)
-                    self._take(part)
+                    self._receive(part)
         except TimeoutError:
             if has_begun:
                 return CallFailure("timeout", f"the answer stalled for {limits.stall_s:g} s", may_be_billed=True)
@@ -217,7 +216,7 @@ class _LiveCall:
             )
         return None
 
-    def _count(self, text: object, server: Server) -> None:
+    def _check_received(self, text: object, server: Server) -> None:
         """Count received text. Raises AttemptFailed if the answer is longer than any model writes, has more pieces than
         requested tokens allow, or is not text."""
         if not isinstance(text, str):
@@ -234,12 +233,12 @@ class _LiveCall:
             why = f"the answer has more than {much}; stopped reading"
             raise AttemptFailed(CallFailure("inflated", why, may_be_billed=True))
 
-    def _paid(self, most: float, trouble: CallFailure | None) -> float:
+    def _attempt_cost(self, most: float, trouble: CallFailure | None) -> float:
         written = "".join([*self.received.thoughts, *self.received.text_parts])
         refused = trouble is not None and not trouble.may_be_billed and not written
         return self.spending.attempt_cost(most, self.received.usage, written, self.model, refused=refused)
 
-    def _take(self, part: StreamPart) -> None:
+    def _receive(self, part: StreamPart) -> None:
         received = self.received
         match part:
             case TextDelta(text):

@@ -130,8 +130,8 @@ def _offered_model(entry: Any) -> OfferedModel:
     return OfferedModel(
         id=str(entry.id),
         title=str(getattr(entry, "display_name", None) or (info.title if info else entry.id)),
-        window=_count(entry, *_WINDOWS) or (info.window if info else None),
-        max_output=_count(entry, "max_tokens") or (info.max_output if info else None),
+        window=_positive_count(entry, *_WINDOWS) or (info.window if info else None),
+        max_output=_positive_count(entry, "max_tokens") or (info.max_output if info else None),
     )
 
 
@@ -139,6 +139,6 @@ _WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_wind
 """Fields with a model's window, at Anthropic, OpenRouter, vLLM and Groq."""
 
 
-def _count(entry: Any, *names: str) -> int | None:
+def _positive_count(entry: Any, *names: str) -> int | None:
     values = (getattr(entry, name, None) for name in names)
     return next((value for value in values if type(value) is int and 0 < value <= MAX_TOKENS), None)

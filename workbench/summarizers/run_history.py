@@ -117,7 +117,7 @@ def save_run(run: RunRecord) -> str:
     itself is done."""
     try:
         run = _masked(run)
-        with _writing() as database:
+        with _open_transaction() as database:
             written = database.execute(_SAVE_RUN, _row(run, run)).rowcount
             if written:
                 database.execute("DELETE FROM calls WHERE run = ?", (run.id,))
@@ -131,9 +131,11 @@ def save_call(unfinished: RunRecord, number: int, call: CallRecord) -> str:
     problem, or "" if it was saved or the complete record exists. Never raises."""
     try:
         unfinished, call = _masked(unfinished), _masked(call)
-        with _writing() as database:
+        with _open_transaction() as database:
             if database.execute(_ADD_CALL, _row(unfinished, unfinished.model_copy(update={"calls": (call,)}))).rowcount:
-                database.execute("INSERT INTO calls VALUES (?, ?, ?)", (unfinished.id, number, _packed(call)))
+                database.execute(
+                    "INSERT INTO calls VALUES (?, ?, ?)", (unfinished.id, number, _compressed_record(call))
+                )
     except _STORAGE_ERRORS as error:
         return f"The answer was not saved: {_file_problem(error)}"
     return ""
@@ -141,7 +143,7 @@ def save_call(unfinished: RunRecord, number: int, call: CallRecord) -> str:
 
 def list_runs(limit: int | None = None) -> tuple[RunRow, ...]:
     """Return the newest `limit` runs, newest first. Raises BadInput for an unreadable history."""
-    with _reading() as database:
+    with _open_or_none() as database:
         return (
             tuple(RunRow(*row) for row in database.execute(_SELECT_ROWS, (-1 if limit is None else limit,)))
             if database
@@ -152,7 +154,7 @@ def list_runs(limit: int | None = None) -> tuple[RunRow, ...]:
 def load_run(id: str) -> RunRecord:
     """Load a run record by its id or a unique beginning of it. Raises BadInput with one sentence."""
     whole = full_run_id(id)
-    with _reading() as database:
+    with _open_or_none() as database:
         found = database.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if database else None
         saved = _saved_calls(database, whole) if database else []
     if found is None:
@@ -178,7 +180,7 @@ def _saved_calls(database: sqlite3.Connection, id: str) -> list[Any]:
 
 def full_run_id(id: str) -> str:
     """Return the id that begins with `id`. Raises BadInput if none or several do."""
-    with _reading() as database:
+    with _open_or_none() as database:
         ids: list[str] = (
             [name for (name,) in database.execute("SELECT id FROM runs WHERE typeof(id) = 'text'")]
             if database and id
@@ -201,7 +203,7 @@ def delete_runs(ids: Sequence[str]) -> None:
         if id not in known:
             raise BadInput(_no_such_run(id))
     try:
-        with _writing() as database:
+        with _open_transaction() as database:
             for of_ids in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
                 database.executemany(of_ids, [(id,) for id in ids])
     except (sqlite3.Error, OSError) as error:
@@ -212,7 +214,7 @@ def _masked(record: M) -> M:
     return type(record).model_validate(masked_value(record.model_dump(mode="json")))
 
 
-def _packed(record: BaseModel) -> bytes:
+def _compressed_record(record: BaseModel) -> bytes:
     return zlib.compress(json_of(record), 1)
 
 
@@ -222,11 +224,11 @@ def _row(run: RunRecord, sum_of: RunRecord) -> tuple[object, ...]:
     texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
     sent = usage.input + usage.cache_read + usage.cache_write
     figures = (len(sum_of.calls), sent, usage.output, run.dollars)
-    return (run.id, run.began, run.seconds, *map(valid_unicode, texts), *figures, _packed(run))
+    return (run.id, run.began, run.seconds, *map(valid_unicode, texts), *figures, _compressed_record(run))
 
 
 @contextmanager
-def _writing() -> Iterator[sqlite3.Connection]:
+def _open_transaction() -> Iterator[sqlite3.Connection]:
     """Open a transaction, creating the file if it is missing. Raises sqlite3.Error and OSError."""
     file = paths.runs()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -234,7 +236,7 @@ def _writing() -> Iterator[sqlite3.Connection]:
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
     with closing(sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)) as database:
         database.execute("PRAGMA secure_delete = ON")
-        _prepare(database)
+        _enable_concurrent_reads(database)
         database.execute("BEGIN IMMEDIATE")
         database.execute(_RUNS_SCHEMA)
         database.execute(_CALLS_SCHEMA)
@@ -246,7 +248,7 @@ def _writing() -> Iterator[sqlite3.Connection]:
         database.commit()
 
 
-def _prepare(database: sqlite3.Connection) -> None:
+def _enable_concurrent_reads(database: sqlite3.Connection) -> None:
     """Enable readers during a write. Skipped while another process holds a lock; not every file system supports it."""
     ((mode,),) = database.execute("PRAGMA journal_mode")
     if mode != "wal":
@@ -258,7 +260,7 @@ def _prepare(database: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _reading() -> Iterator[sqlite3.Connection | None]:
+def _open_or_none() -> Iterator[sqlite3.Connection | None]:
     """Open the history, or None if nothing was ever saved. Raises BadInput if it is unreadable."""
     file = paths.runs()
     if not file.exists():

@@ -55,8 +55,8 @@ def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[SummarySection, 
     """Return the sections of a summary that was requested with `titles`; at least one."""
     marks = _requested_titles(text, titles) or _headings(text) or _numbered(text) or _bold(text)
     if marks:
-        return tuple(_between(text, marks))
-    return tuple(_tagged(text)) or (_section(text, "", 0, 0, len(text)),)
+        return tuple(_sections_between(text, marks))
+    return tuple(_tagged_sections(text)) or (_section(text, "", 0, 0, len(text)),)
 
 
 def missing_titles(text: str, titles: Sequence[str]) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def _find_titles(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
     ]
 
 
-def _between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
+def _sections_between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
     first = marks[0][0]
     # A tag around the complete text is no section.
     if _TAG.sub("", text[:first]).strip():
@@ -170,7 +170,7 @@ def _between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
         start = stop
 
 
-def _tagged(text: str) -> Iterator[SummarySection]:
+def _tagged_sections(text: str) -> Iterator[SummarySection]:
     """Yield innermost pairs of tags as sections; text around a pair belongs to it."""
     pairs = []
     for found in _TAG.finditer(text):
@@ -205,13 +205,13 @@ def regeneration_request(
     return replace(
         request,
         purpose=f"section “{title}” again",
-        body=_with_more(request.body, instruction_text),
+        body=_with_instruction(request.body, instruction_text),
         form="sections" if section.title else request.form,
         sections=(section.title,) if section.title else request.sections,
     )
 
 
-def _with_more(body: RequestBody, instruction_text: str) -> RequestBody:
+def _with_instruction(body: RequestBody, instruction_text: str) -> RequestBody:
     if isinstance(body, MessagesBody):
         return replace(body, last=f"{body.last}\n\n{instruction_text}")
     return TextBody(lambda: f"{body.text}\n\n{instruction_text}")

@@ -138,10 +138,10 @@ def conversation_fields(session: Session, request: SummaryRequest) -> Fields:
     Raises BadInput if none of the messages can be sent.
     """
     body = messages_fields(session, request.messages)
-    return {**body, "messages": [*_earlier(request), *body["messages"]]}
+    return {**body, "messages": [*_earlier_summary(request), *body["messages"]]}
 
 
-def _earlier(request: SummaryRequest) -> list[Fields]:
+def _earlier_summary(request: SummaryRequest) -> list[Fields]:
     if not request.previous:
         return []
     return [{"role": "user", "content": f"<earlier_summary>\n{request.previous}\n</earlier_summary>"}]
@@ -199,7 +199,7 @@ def _conversation_items(session: Session, request: SummaryRequest) -> Fields:
     """Return the conversation as items, without tools, which the endpoint does not accept."""
     fields = responses_fields(session, request.messages)
     fields.pop("tools", None)
-    return {**fields, "input": [*_earlier(request), *fields["input"]]}
+    return {**fields, "input": [*_earlier_summary(request), *fields["input"]]}
 
 
 def _read_items(response: Fields, usage: Usage | None, seconds: float) -> Answer:

@@ -48,7 +48,7 @@ def story_chapters(messages: Sequence[Message], previous: str, labels: SummaryLa
     """Return the story of `messages`, after that of an earlier narrative."""
     starts = [index for index, message in enumerate(messages) if message.starts_round]
     failed, refused = _setbacks(calls_in(messages), labels)
-    chapters = [*_earlier(previous)]
+    chapters = [*_earlier_chapters(previous)]
     for start, stop in zip([0, *starts], [*starts, len(messages)], strict=True):
         anchor = messages[start].said if start < len(messages) and messages[start].starts_round else ""
         ends = stop == len(messages)
@@ -67,7 +67,7 @@ def story_lines(chapters: Sequence[Chapter], room: int, labels: SummaryLabels) -
         reverse=True,
     )
     selected = {(number, place) for _, number, place in ranked}
-    if selected and _char_count(lines := [*_lines(chapters, selected, labels)]) <= room:
+    if selected and _char_count(lines := [*_chapter_lines(chapters, selected, labels)]) <= room:
         return lines
     selected.clear()
     named: set[int] = set()
@@ -80,7 +80,7 @@ def story_lines(chapters: Sequence[Chapter], room: int, labels: SummaryLabels) -
             selected.add((number, place))
             named.add(number)
     while selected:
-        lines = [*_lines(chapters, selected, labels)]
+        lines = [*_chapter_lines(chapters, selected, labels)]
         if _char_count(lines) <= room:
             return lines
         selected.remove(next((number, place) for _, number, place in reversed(ranked) if (number, place) in selected))
@@ -94,7 +94,9 @@ def _char_count(lines: Sequence[SummaryLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _lines(chapters: Sequence[Chapter], selected: set[tuple[int, int]], labels: SummaryLabels) -> Iterator[SummaryLine]:
+def _chapter_lines(
+    chapters: Sequence[Chapter], selected: set[tuple[int, int]], labels: SummaryLabels
+) -> Iterator[SummaryLine]:
     """Yield the lines. Missing chapters are counted at their place, those of an earlier story together after it."""
     missing = 0
     for number, chapter in enumerate(chapters):
@@ -116,7 +118,7 @@ def _lines(chapters: Sequence[Chapter], selected: set[tuple[int, int]], labels: 
         yield SummaryLine(labels.gap.format(n=missing))
 
 
-def _earlier(previous: str) -> Iterator[Chapter]:
+def _earlier_chapters(previous: str) -> Iterator[Chapter]:
     """Yield an earlier story or summary line by line, without code and the agent's frame. Causes and open work weigh
     more."""
     lines = [line.strip() for line in prose(previous).split("\n")]

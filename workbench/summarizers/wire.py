@@ -94,9 +94,9 @@ def messages_prompt(request: SummaryRequest, session: Session | None) -> WirePro
         ]
         return _text_prompt(request, {"tools": tools} if tools else {})
     fields = messages_fields(_require_session(session), body.messages)
-    messages = [*fields.pop("messages"), _user_message(_sendable(body.last))]
+    messages = [*fields.pop("messages"), _user_message(_without_lone_surrogates(body.last))]
     if body.shape == "messages_under_prompt":
-        fields["system"] = _sendable(body.system)
+        fields["system"] = _without_lone_surrogates(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = {"type": "none"}
     return WirePrompt(messages, fields, None)
@@ -116,10 +116,10 @@ def chat_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
     lead = [messages.pop(0)] if messages and messages[0].get("role") == "system" else []
     fields = {"tools": document["tools"]} if document.get("tools") else {}
     if body.shape == "messages_under_prompt":
-        lead = [{"role": "system", "content": _sendable(body.system)}]
+        lead = [{"role": "system", "content": _without_lone_surrogates(body.system)}]
     if body.shape != "messages" and fields:
         fields["tool_choice"] = "none"
-    return WirePrompt([*messages, _user_message(_sendable(body.last))], fields, None, lead)
+    return WirePrompt([*messages, _user_message(_without_lone_surrogates(body.last))], fields, None, lead)
 
 
 def responses_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
@@ -134,14 +134,14 @@ def responses_prompt(request: SummaryRequest, session: Session | None) -> WirePr
     fields = responses_fields(_require_session(session), body.messages)
     items = fields.pop("input")
     if body.shape == "messages_under_prompt":
-        fields["instructions"] = _sendable(body.system)
+        fields["instructions"] = _without_lone_surrogates(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = "none"
-    return WirePrompt([*items, _user_message(_sendable(body.last))], fields, None)
+    return WirePrompt([*items, _user_message(_without_lone_surrogates(body.last))], fields, None)
 
 
 def _text_prompt(request: SummaryRequest, fields: Fields) -> WirePrompt:
-    return WirePrompt([_user_message(_sendable(request.text))], fields, request.prompt)
+    return WirePrompt([_user_message(_without_lone_surrogates(request.text))], fields, request.prompt)
 
 
 def _require_session(session: Session | None) -> Session:
@@ -154,7 +154,7 @@ def _user_message(text: str) -> Fields:
     return {"role": "user", "content": text}
 
 
-def _sendable(text: str) -> str:
+def _without_lone_surrogates(text: str) -> str:
     """Return a text without lone surrogates, which some sessions hold and no request can carry."""
     return text.encode("utf-8", "replace").decode()
 
