@@ -4,11 +4,18 @@ import pkgutil
 import time
 from collections.abc import Iterator
 from importlib import import_module
+from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 import pytest
+from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.parse import parse
+from textual.css.styles import RulesMap
+from textual.css.stylesheet import Stylesheet
 from textual.css.tokenizer import Token
+from textual.dom import DOMNode
+from textual.widget import Widget
 
 from tests.tui.quiet import paint_later, quiet
 from workbench.tui import screens
@@ -60,6 +67,58 @@ def styles_are_parsed_once() -> Iterator[None]:
         patch.setattr("textual.css.stylesheet.parse", parsed)
         # Every widget looks up each of the 500 rules whenever its classes change. The same hash, without a Python call.
         patch.setattr(RuleSet, "__hash__", object.__hash__)
+        yield
+
+
+class _StylesOf:
+    """Cache of the rules that match a node. Textual makes one for each update of styles, keyed by the node's parent.
+    This one is shared by all apps with the same style rules, and keyed by all that a selector can check of the node and
+    its ancestors. Textual does not use the cache where a rule depends on a node's siblings or children."""
+
+    known: ClassVar[dict[object, RulesMap]] = {}
+    sheets: ClassVar[dict[tuple[int, ...], int]] = {}
+    """A number for each list of style rules, by their identities: `styles_are_parsed_once` keeps them alive."""
+    numbered: ClassVar[WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], int]]] = WeakKeyDictionary()
+
+    def __init__(self, sheet: Stylesheet, node: DOMNode) -> None:
+        self.sheet, self.node = sheet, node
+
+    def get(self, _: object) -> RulesMap | None:
+        self.key = (self._number(), *map(_state, self.node.css_path_nodes))
+        return self.known.get(self.key)
+
+    def __setitem__(self, _: object, rules: RulesMap) -> None:
+        self.known[self.key] = rules
+
+    def _number(self) -> int:
+        rules, number = self.numbered.get(self.sheet, (None, 0))
+        if rules is not self.sheet.rules:
+            number = self.sheets.setdefault(tuple(map(id, self.sheet.rules)), len(self.sheets))
+            self.numbered[self.sheet] = (self.sheet.rules, number)
+        return number
+
+
+def _state(node: DOMNode) -> tuple[object, ...]:
+    """Everything that a selector can check of a node alone."""
+    pseudo_classes: tuple[object, ...] = ()
+    if isinstance(node, Widget):
+        pseudo_classes = (*node._pseudo_classes_cache_key, node.allow_focus())
+    elif isinstance(node, App):
+        dark = node.current_theme.dark
+        pseudo_classes = (dark, node.is_inline, node.native_ansi_color, node.no_color, node.app_focus)
+    return (type(node), node._id, node.classes, *pseudo_classes)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def styles_are_matched_once(styles_are_parsed_once: None) -> Iterator[None]:
+    """Matching style rules to widgets is a third of the time that an app takes to start."""
+    apply = Stylesheet.apply
+
+    def applied(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
+        apply(sheet, node, animate=animate, cache=_StylesOf(sheet, node))  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "apply", applied)
         yield
 
 
