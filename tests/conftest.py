@@ -5,14 +5,19 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.paths import SHARED
-from workbench.base import in_use
+from tests.paths import SAMPLES, SHARED
+from workbench.base import in_use, secrets
 from workbench.base.environment import PREFIX
+from workbench.formats import files
+from workbench.formats.format import Progress, no_progress
+from workbench.repairs import engine
+from workbench.session import Session
 
 # Each process of a run imports five thousand modules, and the tests start the program some hundred times: what is
 # compiled is kept, whatever the environment says. Without that, collecting the tests takes three times as long.
@@ -83,6 +88,35 @@ def own_home(homes: Path, latest_home: list[Path], monkeypatch: pytest.MonkeyPat
     yield home
     if not home.is_dir() or any(home.iterdir()):
         latest_home.clear()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def samples_are_read_once() -> Iterator[None]:
+    """Read and repair each sample once per process, and search each text for secrets once.
+
+    A third of the time of tests that call commands. The results depend on the bytes alone and are immutable. Other
+    files are read and repaired each time. Progress of reading is reported only the first time.
+    """
+    read, repair = files.read_bytes, engine.repair_bytes
+    sessions: dict[object, Session] = {}
+
+    def read_once(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
+        if path.parent != SAMPLES:
+            return read(path, data, progress, part)
+        if (path, data, part) not in sessions:
+            sessions[path, data, part] = read(path, data, progress, part)
+        return sessions[path, data, part]
+
+    repaired = lru_cache(repair)
+
+    def repair_once(path: Path, data: bytes, *, branch: int | None = None) -> engine.Repair:
+        return (repaired if path.parent == SAMPLES else repair)(path, data, branch=branch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "read_bytes", read_once)
+        patch.setattr(engine, "repair_bytes", repair_once)
+        patch.setattr(secrets, "_mask_secrets", lru_cache(8_192)(secrets._mask_secrets))
+        yield
 
 
 @pytest.fixture
