@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.keeping import half_of, interval
+from benchmarks.keeping import half_of, interval, main
+from tests.paths import SAMPLES
 from workbench.analysis.mentions import commands
 from workbench.analysis.needed_items import Item, ItemSearch, needed_items
 from workbench.session import Message, Text, ToolResult, ToolUse
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def user(text: str) -> Message:
@@ -144,14 +142,12 @@ def test_an_interval_draws_whole_sessions() -> None:
     assert interval([(one, (4, 4)), (other, (0, 4))]) == (0.0, 100.0)
 
 
-def test_a_stranger_runs_it_on_the_samples(tmp_path: Path) -> None:
-    chosen = ROOT / "sample_sessions" / "claude-code-overflow.jsonl"
-    ran = subprocess.run(
-        [sys.executable, "-m", "benchmarks.keeping", str(chosen), "--quick"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert "## 3 cuts at 40, 60, 80 % of the calls, of 1 sessions" in ran.stdout
-    rows = [line.split("  ")[0] for line in ran.stdout.split("\n") if " % " in line[:6]]
+def test_the_benchmark_measures_a_sample(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["keeping", str(SAMPLES / "claude-code-overflow.jsonl"), "--quick"])
+    main()
+    printed = capsys.readouterr().out
+    assert "## 3 cuts at 40, 60, 80 % of the calls, of 1 sessions" in printed
+    rows = [line.split("  ")[0] for line in printed.split("\n") if " % " in line[:6]]
     assert rows == [f"{b} % {n}" for b in (5, 10, 20) for n in ("ledger", "newest", "user's words")]
 
 

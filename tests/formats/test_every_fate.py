@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import SAMPLES, SHARED
+from tests.products import mostly_full, one_for_each_folder
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, set_policy, toggle_dropped, toggle_pin, toggle_shortened
 from workbench.compaction.edits import shortened_message
@@ -93,6 +94,7 @@ def _sources() -> dict[str, Path]:
 
 
 SOURCES = _sources()
+SHORT = one_for_each_folder(SOURCES)
 
 
 @cache
@@ -112,7 +114,7 @@ def _holds(session: Session, outcome: Outcome, target: str, folder: Path) -> Non
     save(made, folder / f"{target.replace(':', '-')}-{made.written.name}")
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", mostly_full(SOURCES, SHORT))
 def test_in_its_own_format(name: str, tmp_path: Path) -> None:
     session = opened(name)
     if session is None:
@@ -124,8 +126,9 @@ def test_in_its_own_format(name: str, tmp_path: Path) -> None:
         pytest.skip("the file itself is not valid")
     for becomes, (_, compacted) in BECOMES.items():
         (folder := tmp_path / becomes).mkdir()
+        outcome = compacted(session)
         for way in ("", *(f":{form.id}" for form in own.forms)):
-            _holds(session, compacted(session), session.format + way, folder)
+            _holds(session, outcome, session.format + way, folder)
 
 
 LONG = "word " * 400
@@ -151,9 +154,9 @@ TALK = session_of(
 
 
 @pytest.mark.parametrize("becomes", BECOMES)
-@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
-def test_in_another_format(target: str, becomes: str, tmp_path: Path) -> None:
-    fate, what = BECOMES[becomes]
-    outcome = what(TALK)
+def test_in_another_format(becomes: str, tmp_path: Path) -> None:
+    fate, compacted = BECOMES[becomes]
+    outcome = compacted(TALK)
     assert outcome.fate_counts[fate] > 0
-    _holds(TALK, outcome, target, tmp_path)
+    for target in registry.targets():
+        _holds(TALK, outcome, target.id, tmp_path)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.formats.written import WRITTEN
 from tests.paths import SAMPLES, SHARED
-from tests.products import mostly_full
+from tests.products import mostly_full, one_for_each_folder
 from workbench.base.errors import BadInput
 from workbench.conformance.building import agent, session_of, user
 from workbench.conformance.formats import compacted
@@ -61,10 +61,7 @@ def _is_session(folder: Path) -> bool:
 
 
 SOURCES = {str(path.relative_to(path.parents[1])): path for path in _sources()}
-SHORT = {name for name, path in SOURCES.items() if path.is_relative_to(SAMPLES)}.union(
-    {path.parent: name for name, path in SOURCES.items()}.values()
-)
-"""All samples, and a real session of each folder."""
+SHORT = one_for_each_folder(SOURCES)
 
 
 @cache
@@ -130,7 +127,7 @@ def _as_written(target: str, messages: tuple[Message, ...], written: Written) ->
     return (wrapped, *messages[1:])
 
 
-SMALL = [name for name, path in SOURCES.items() if path.is_file() and path.stat().st_size < 100_000]
+SMALL = {name: path for name, path in SOURCES.items() if path.is_file() and path.stat().st_size < 100_000}
 
 
 def words(text: str) -> str:
@@ -138,7 +135,7 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", mostly_full(SMALL, one_for_each_folder(SMALL)))
 def test_every_other_tool_would_take_the_export(name: str) -> None:
     session, path = opened(name), SOURCES[name]
     if session is None:

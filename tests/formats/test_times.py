@@ -12,6 +12,7 @@ import pytest
 
 from tests.commands import cwb
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.formats import registry
 from workbench.formats.export import export
@@ -48,9 +49,14 @@ def test_a_reader_takes_no_time_outside_the_calendar(sample: str, tmp_path: Path
     assert run.exit_code in (0, 1), run.output
 
 
-@pytest.mark.parametrize("source", ["augment-with-summary.json", "roo-window.json"])
-@pytest.mark.parametrize("target", [target.id for target in registry.targets()])
-def test_every_writer_writes_them(target: str, source: str, tmp_path: Path) -> None:
+SOURCES = ("augment-with-summary.json", "roo-window.json")
+TARGETS = [target.id for target in registry.targets()]
+PAIRS = [(target, source) for target in TARGETS for source in SOURCES]
+
+
+@pytest.mark.parametrize("pair", mostly_full(PAIRS, [*zip(TARGETS, cycle(SOURCES))]), ids="-".join)
+def test_every_writer_writes_times_outside_the_calendar(pair: tuple[str, str], tmp_path: Path) -> None:
+    target, source = pair
     path, out = untimely(source, tmp_path), tmp_path / "out"
     choice = ("--preset", "trim", "--set", "trigger_messages=2", "--set", "target_percent=5")
     run = cwb("compact", path, *choice, "--to", target, "-o", out, "--force")
