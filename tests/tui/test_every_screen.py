@@ -43,6 +43,8 @@ async def test_lists_speak_one_language_nothing_is_cut_unsaid_and_figures_have_o
             seen.add(type(screen).__name__)
             wrong += [f"{name}: {one}" for one in (*cut(screen), *figures(screen), *unframed(screen))]
             wrong += [f"{name}: {one}" for one in (*unhelpful(screen), *unnamed(screen), *uneven(screen))]
+            wrong += [f"{name}: {one}" for one in (*crowded(screen), *pale(screen), *gaudy(screen))]
+            wrong += [f"{name}: what is “{one}”?" for one in riddles(screen)]
             lists += [name] if listing(screen) else []
             wrong += await lacking(pilot, name)
             wrong += [f"{name}: {one}" for one in await misled(pilot)]
@@ -63,11 +65,13 @@ async def test_a_double_click_does_what_enter_does_and_a_held_key_says_one_thing
 
 @pytest.mark.parametrize(
     ("first", "size", "begin", "theme"),
-    [(CODEX, (140, 42), 0, "workbench"), (story(), (200, 60), 1, "workbench-light")],
-    ids=["140x42", "200x60"],
+    [
+        pytest.param(CODEX, (140, 42), 0, "workbench", id="140x42", marks=pytest.mark.full),
+        pytest.param(story(), (200, 60), 1, "workbench-light", id="200x60"),
+    ],
 )
 async def test_in_a_wide_terminal_too(first: First, size: tuple[int, int], begin: int, theme: str) -> None:
-    """Every other screen in each, so that the suite stays within its time."""
+    """Every other screen at each size."""
     wrong = []
     async with at_rest(first, size=size, settings=Settings(theme=theme)) as pilot:
         async for name, screen in visited(pilot, list(WAYS)[begin::2]):

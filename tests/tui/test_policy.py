@@ -92,9 +92,7 @@ async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
             assert screen.bench.strategy.id == "exchange-summary", name
             assert {one.field.path[0] for one in form.sheet.entries} == set(ExchangeSummaryPolicy.model_fields), name
 
-
-async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() -> None:
-    async with on_bench(story(), size=SIZE) as (pilot, screen):
+        # The list tells what each preset is about, and esc leaves the bench as it was.
         before = screen.bench
         await press(pilot, "P")
         front = pilot.app.screen
@@ -139,6 +137,10 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
         assert screen.bench.policy.model_dump()["task_type"] == "code"
         assert "task type code (set by you; detected: analysis)" in form.trigger_text
 
+        await go_to(pilot, screen, "full_prompt")
+        front = await editor(pilot, "enter")
+        assert front.field.key == "full_prompt", "enter opens a text of the form"
+
 
 # --- the form ---------------------------------------------------------------------------------------------------------
 
@@ -164,7 +166,7 @@ async def test_the_form_says_where_a_value_is_from() -> None:
             assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).content)
 
 
-async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:
+async def test_a_changed_setting_is_marked_and_reset_alone() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         tail = "history_tail_size_chars_to_exclude"
         typed = await type_into(pilot, screen, tail, "12000")
@@ -177,9 +179,7 @@ async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -
         assert screen.bench.policy == load_preset("augment-example").policy
         assert "changed" not in screen.query_one(PresetLine).words
 
-
-async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None:
-    async with on_bench(story(), size=SIZE) as (pilot, screen):
+        # Backspace in an emptied input and on a switch resets it.
         typed = await type_into(pilot, screen, "min_tail_exchanges", "7")
         await press(pilot, "backspace")
         assert "a whole number is wanted" in str(screen.query_one("#field-help", Static).content)
@@ -192,6 +192,13 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is True
         await press(pilot, "delete")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is False
+
+        # Two settings changed before the screen has redrawn are both taken.
+        for key, text in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
+            screen.query_one(PolicySheet).post_message(PolicySheet.ValueEntered(entry_of(screen, key).field, text))
+        await settled(pilot)
+        values = screen.bench.policy.model_dump()
+        assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
 
 
 async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
@@ -212,7 +219,7 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         # the way.
         await press(pilot, *["up"] * sheet.at)
         there = range(len(sheet.entries) + len(sheet.rows))
-        for size, key, way in (((140, 42), "down", there), ((80, 24), "up", there[::-1]), ((120, 30), "down", there)):
+        for size, key, way in (((140, 42), "down", there), ((80, 24), "up", there[::-1])):
             await pilot.resize_terminal(*size)
             await settled(pilot)
             for number in way:
@@ -227,16 +234,6 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         await press(pilot, "escape")
         assert isinstance(pilot.app.focused, RoundsList)
         assert not screen.has_class("-sheet")
-
-
-async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
-    async with on_bench(story(), size=SIZE) as (pilot, screen):
-        for key, typed in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
-            sheet = screen.query_one(PolicySheet)
-            sheet.post_message(PolicySheet.ValueEntered(entry_of(screen, key).field, typed))
-        await settled(pilot)
-        values = screen.bench.policy.model_dump()
-        assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
 
 
 # --- paste, copy, save ------------------------------------------------------------------------------------------------
@@ -389,19 +386,27 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         await brought(pilot, RunScreen, "E", "f5")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
-async def test_the_request_is_shown_where_the_prompt_stands_in_it(size: tuple[int, int]) -> None:
+async def test_the_request_is_scrolled_to_the_prompt_in_it() -> None:
     """It is wrapped for the width that it has on the screen, not for one of before there was any."""
-    async with on_bench(story(40), size=size, preset="claude-code") as (pilot, _):
-        front = await editor(pilot, "E")
-        first = next(line for line in str(front.query_one(TextArea).text).split("\n") if line)
-        assert first[:30] in front.query_one(TextView).text_in_view
+    async with on_bench(story(40), size=(80, 24), preset="claude-code") as (pilot, _):
+        for size in ((80, 24), (140, 42)):
+            await pilot.resize_terminal(*size)
+            front = await editor(pilot, "E")
+            first = next(line for line in str(front.query_one(TextArea).text).split("\n") if line)
+            assert first[:30] in front.query_one(TextView).text_in_view
+            await brought(pilot, BenchScreen, "escape", "escape")
 
 
-async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
+async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench
         front = await editor(pilot, "E", "f6")
+        await press(pilot, "f4")
+        assert any("set $EDITOR" in note for note in notes(pilot)), "without an editor the text is edited here"
         front.query_one(TextArea).load_text("My own node.\n{summary}\n{abridged_history}")
         await settled(pilot)
         assert "My own node." in front.query_one(TextView).text
@@ -416,21 +421,6 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
         assert not front.is_attached
         await brought(pilot, BenchScreen, "escape")
         assert screen.bench is before
-
-
-async def test_enter_on_a_text_in_the_form_opens_it() -> None:
-    async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
-        await go_to(pilot, screen, "full_prompt")
-        front = await editor(pilot, "enter")
-        assert front.field.key == "full_prompt"
-
-
-async def test_without_an_editor_the_text_is_edited_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    async with on_bench(story(), size=SIZE) as (pilot, _):
-        await press(pilot, "E", "f4")
-        assert any("set $EDITOR" in note for note in notes(pilot))
 
 
 async def test_every_dialog_opens_and_closes_at_every_size() -> None:

@@ -38,22 +38,22 @@ async def asked(pilot: Pilot[None]) -> str:
     return text_of(pilot.app.screen, "#sentence")
 
 
-@pytest.mark.parametrize(
-    ("keys", "sends"),
-    [
-        ("y", True), ("n", False), ("escape", False), ("q", False), ("enter", False), ("tab enter", True),
-        ("tab tab enter", False),
-    ],
-)  # fmt: skip
-async def test_each_key_says_yes_or_no(keys: str, sends: bool) -> None:
-    """What is marked at first sends nothing."""
-    said: list[bool | None] = []
+SENDS = {
+    "y": True, "n": False, "escape": False, "q": False, "enter": False, "tab enter": True, "tab tab enter": False,
+}  # fmt: skip
+
+
+async def test_each_key_of_a_confirmation_answers_yes_or_no() -> None:
+    """The button marked at first sends nothing."""
+    answers: dict[str, list[bool | None]] = {keys: [] for keys in SENDS}
     async with on_bench(story()) as (pilot, bench):
-        pilot.app.push_screen(ConfirmScreen(WHAT, yes="Send it", no="Leave it"), said.append)
-        await settled(pilot)
-        assert text_of(pilot.app.screen, "#sentence") == WHAT
-        await press(pilot, *keys.split())
-        assert (said, pilot.app.screen) == ([sends], bench)
+        for keys, answer in answers.items():
+            pilot.app.push_screen(ConfirmScreen(WHAT, yes="Send it", no="Leave it"), answer.append)
+            await settled(pilot)
+            assert text_of(pilot.app.screen, "#sentence") == WHAT
+            await press(pilot, *keys.split())
+            assert pilot.app.screen is bench, keys
+    assert answers == {keys: [sends] for keys, sends in SENDS.items()}
 
 
 @pytest.mark.parametrize(("key", "sent"), [("y", 2), ("escape", 1)])
@@ -80,8 +80,7 @@ async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
             assert kept.end == ("finished" if sent == 2 else "failed")
 
 
-@pytest.mark.parametrize("yes", [True, False])
-async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_confirmation_covers_all_variants_that_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         fake_api(answer("One."), answer("Two.")) as api,
         app_of(story(rounds=30)).run_test(size=(140, 40)) as pilot,
@@ -91,16 +90,16 @@ async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest
         at_most(0.0001)
         screen = await brought(pilot, CompareScreen, "C")
         waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
-        await pilot.press("r")
-        assert "more than $0.0001" in await asked(pilot)
-        await press(pilot, "y" if yes else "n")
-        assert pilot.app.screen is screen
-        assert len(api.received) == (2 if yes else 0)
-        assert sum(one.run is not None for one in screen.ranked) == len(api.received)
+        for key, sent in (("n", 0), ("y", 2)):
+            await pilot.press("r")
+            assert "more than $0.0001" in await asked(pilot)
+            await press(pilot, key)
+            assert pilot.app.screen is screen
+            assert len(api.received) == sent
+            assert sum(one.run is not None for one in screen.ranked) == sent
 
 
-@pytest.mark.parametrize("yes", [True, False])
-async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_questions_to_a_model_need_a_confirmation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = load(write_lines(tmp_path / "session.jsonl", session_lines()))
     async with fake_api(*[answer("1: not known")] * 4) as api:
         client_talks_to(api, monkeypatch)
@@ -109,14 +108,15 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
             screen = await brought(pilot, RetentionScreen, "X", "2")
             pane = screen.query_one(QuestionsPane)
             pane.model = MODEL
-            pane.start()
-            assert "more than $0.0001" in await asked(pilot)
-            assert api.received == []
-            await press(pilot, "y" if yes else "escape")
-            assert pilot.app.screen is screen
-            assert len(api.received) == (3 if yes else 0)
-            about = str(pane.query_one(".note", Static).content)
-            assert (f"answered by {MODEL}" in about) == yes
+            for key, sent in (("escape", 0), ("y", 3)):
+                pane.start()
+                assert "more than $0.0001" in await asked(pilot)
+                assert api.received == []
+                await press(pilot, key)
+                assert pilot.app.screen is screen
+                assert len(api.received) == sent
+                about = str(pane.query_one(".note", Static).content)
+                assert (f"answered by {MODEL}" in about) == bool(sent)
 
 
 async def test_what_a_dialog_asks_can_be_read_on_its_buttons_in_every_theme() -> None:
