@@ -11,28 +11,27 @@ from __future__ import annotations
 
 import posixpath
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import accumulate, chain
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.analysis.amounts import Value, values_in
-from workbench.analysis.contradiction import (
-    AGREES,
-    DENIED,
-    GONE,
-    State,
-    claimed_states,
-    claimed_states_of,
-    contradicts,
-    differs_in_value,
-    is_negated,
+from workbench.analysis.contradiction import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of, is_negated
+from workbench.analysis.plain_form import with_digits
+from workbench.analysis.searched_lines import (
+    LONGEST_LINE,
+    MOST_CANDIDATES,
+    contains,
+    joined_clauses,
+    line_numbers,
+    lines_and_heaps,
 )
 from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
-from workbench.analysis.sentence_form import is_scrambled, is_sentence, is_word_list, order_agreement
+from workbench.analysis.sentence_match import SentenceQuery, is_rejected, is_right, is_stated, meaning, sentence_query
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
 from workbench.facts.terms import content_terms, language_of
@@ -72,18 +71,6 @@ class FactVerdict(Struct, frozen=True):
 ABSENT = FactVerdict("none", False)
 
 
-class SentenceQuery(Struct, frozen=True):
-    """Sentence to search for: its content words in order, and its meaning."""
-
-    order: tuple[str, ...]
-    sense: Sense
-
-    @property
-    def terms(self) -> frozenset[str]:
-        """Content words as a set."""
-        return frozenset(self.order)
-
-
 class FactQuery(Struct, frozen=True):
     """Fact in the form in which it is searched for.
 
@@ -113,7 +100,7 @@ def fact_query(kind: FactKind, text: str, detail: str = "", state: State = "") -
         return FactQuery(language, (flat,), context_words=about, is_answer=True)
     if kind in SENTENCES:
         parts = list(sentences(text)) if kind == "request" else []
-        found = [one for part in parts or [flat] if (one := _sentence_query(part, language)).order]
+        found = [one for part in parts or [flat] if (one := sentence_query(part, language)).order]
         if not found:
             return None
         return FactQuery(language, (flat.lower(),), sentences=tuple(found), state=state)
@@ -138,28 +125,12 @@ def fact_query(kind: FactKind, text: str, detail: str = "", state: State = "") -
     return FactQuery(language, (flat,))
 
 
-def _sentence_query(text: str, language: str) -> SentenceQuery:
-    sense = sense_of(text[:LONGEST_LINE], language)
-    return SentenceQuery(tuple(dict.fromkeys(sense.order)), sense)
-
-
 class SearchedText:
     """Texts prepared for search. Lists of bare words state no sentence; only long verbatim quotations are found in
     them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        flat = (" ".join(line.split()) for text in texts for line in text.split("\n"))
-        every = [one for line in flat if line for one in _per_file(line)]
-        self._lines: list[str] = []
-        heaps: list[str] = []
-        for line in every:
-            if not _is_heap(line):
-                self._lines.append(line)
-                continue
-            # Several short sentences may look like a word list, although each is a sentence.
-            heaps.append(line)
-            parts = sentences_of(line)
-            self._lines += [part for part in parts if len(parts) > 1 and not _is_heap(part)]
+        self._lines, heaps = lines_and_heaps(texts)
         self._heaps = " ".join(heaps).lower()
         self._flat = " ".join(self._lines)
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
@@ -168,6 +139,10 @@ class SearchedText:
         self._low_starts = list(accumulate((len(line) + 1 for line in self._low_lines), initial=0))
         self._tokens = set(_TOKENS.findall(self._low))
         self._sentences = list(dict.fromkeys(one for line in self._lines for one in sentences_of(line)))
+        self._undivided = {
+            part: one for line in self._lines for one in joined_clauses(line) for part in sentences_of(one)
+        }
+        """Sentence that a semicolon divides, by each of its parts."""
         self._by_word: dict[str, dict[str, list[int]]] = {}
         """Indexes of the sentences that have a word, by language and word."""
 
@@ -196,18 +171,18 @@ class SearchedText:
         # Fast path: a name with a missing word does not occur.
         if not self._tokens.issuperset(_TOKENS.findall(needle.lower())) or needle not in self._flat:
             return False
-        return _contains(needle, self._flat)
+        return contains(needle, self._flat)
 
     def _is_claimed_right(self, name: str, state: State) -> bool:
         """False if sentences with `name` contradict `state` and none agrees with it."""
         if not state:
             return True
-        lines = [self._lines[at] for at in _line_numbers(name, self._flat, self._starts)]
+        lines = [self._lines[at] for at in line_numbers(name, self._flat, self._starts)]
         claimed = [
             claimed_states_of(name, one)
             for line in lines
             for one in sentences_of(line)
-            if name in one and _contains(name, one)
+            if name in one and contains(name, one)
         ]
         if any(AGREES[state] & claim for claim in claimed):
             return True
@@ -228,7 +203,7 @@ class SearchedText:
             share = common / len(one.context_words)
             if share < NEAR and common < ENOUGH_NEAR:
                 continue
-            values = values_in(line.lower())
+            values = values_in(with_digits(line).lower())
             if any(map(one.value.same, values)):
                 best = max(best, share)
             elif share >= ENOUGH_TO_CONTRADICT and len(one.context_words) > 1 and any(map(one.value.rivals, values)):
@@ -274,11 +249,11 @@ class SearchedText:
     def _judge_quotation(self, one: FactQuery) -> FactVerdict:
         """Judge a fact that occurs verbatim."""
         text = one.forms[0]
-        around = [self._low_lines[at] for at in _line_numbers(text, self._low, self._low_starts)]
+        around = [self._low_lines[at] for at in line_numbers(text, self._low, self._low_starts)]
         if one.state == "gone":
             stale = not all(GONE.search(line) for line in around)
             return FactVerdict("full", not stale, stale)
-        if all(denies(_CLAUSE_END.split(line.partition(text)[0])[-1][-BEFORE_QUOTE:]) for line in around):
+        if all(_is_denied(text, line) for line in around):
             return FactVerdict("full", False)
         if one.state:
             claimed = [claimed_states(line.replace(text, " ")) for line in around]
@@ -287,18 +262,33 @@ class SearchedText:
         return FactVerdict("full", True)
 
     def _best_sentence(self, wording: SentenceQuery, one: FactQuery) -> FactVerdict:
-        """Return the best verdict of the candidate sentences: full before part, then correct before wrong."""
+        """Return the best verdict of the candidate sentences: full before part, then correct before wrong. The main
+        clause alone states its sentence in part."""
         found = ABSENT
-        for at in self._near(frozenset(wording.order), one.language, ENOUGH):
-            sense = sense_of(self._sentences[at][:LONGEST_LINE], one.language)
-            share = _share_of_words(wording, sense)
-            if share < ENOUGH or not _is_stated(wording, sense, one.language):
-                continue
-            verdict = _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
-            found = max(found, verdict, key=lambda one: (_RANK[one.presence], one.right))
-            if found == FactVerdict("full", True):
-                break
+        candidates = [self._sentences[at] for at in self._candidates(wording, one.language)]
+        for text in candidates:
+            if (verdict := _judge_candidate(text, wording, one)) is not None:
+                found = max(found, verdict, key=lambda one: (_RANK[one.presence], one.right))
+                if found == FactVerdict("full", True):
+                    return found
+        if not found.right and len(wording.sense.parts) > 1:
+            undivided = dict.fromkeys(self._undivided[text] for text in candidates if text in self._undivided)
+            verdicts = (_judge_candidate(text, wording, one) for text in undivided)
+            found = next((verdict for verdict in verdicts if verdict is not None and verdict.right), found)
+        if found.presence == "none" and wording.main is not None:
+            shortened = self._best_sentence(wording.main, one)
+            return replace(shortened, presence="part") if shortened.presence == "full" else ABSENT
         return found
+
+    def _candidates(self, wording: SentenceQuery, language: str) -> list[int]:
+        """Return indexes of sentences that may state one; an amount may occur in another unit."""
+        found = self._near(wording.terms, language, ENOUGH)
+        amounts = frozenset[str]().union(*(terms for _, terms in wording.amounts))
+        others = wording.terms - amounts
+        if not amounts or not others:
+            return found
+        least = max(NEAR, (ENOUGH * len(wording.order) - len(amounts)) / len(others))
+        return [*dict.fromkeys([*found, *self._near(others, language, least)])]
 
     def _near(self, terms: frozenset[str], language: str, least: float = NEAR) -> list[int]:
         """Return indexes of at most `MOST_CANDIDATES` sentences with enough of the words, best first."""
@@ -337,9 +327,8 @@ _CLAUSE_END = re.compile(r"[.!?,;:…\"“「](?:\s|$)|[。，；：]")
 BEFORE_QUOTE = 24
 """Characters before a quotation that may negate it: "do not use pnpm"."""
 
-MOST_CANDIDATES = 16
-LONGEST_LINE = 1_200
-"""First characters of a sentence that are compared; longer sentences are data."""
+IN_ORDER = 5
+"""Fewest spaces in a quotation that counts within a word list."""
 
 SPARE = 1
 _RANK = {"unknown": 0, "none": 0, "part": 1, "full": 2}
@@ -347,9 +336,33 @@ _TOKENS = re.compile(r"[^\W_]+")
 _YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "no"))
 
 
+def _is_denied(quotation: str, line: str) -> bool:
+    """True if the words around a quotation negate, reject or limit it."""
+    before, _, after = line.partition(quotation)
+    return denies(_CLAUSE_END.split(before)[-1][-BEFORE_QUOTE:]) or is_rejected(before, after)
+
+
+def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactVerdict | None:
+    """Return how a sentence states `wording`; None if it does not."""
+    sense = meaning(text[:LONGEST_LINE], one.language)
+    share = _share_of_words(wording, sense)
+    if share < ENOUGH or not is_stated(wording, sense):
+        return None
+    main = wording.main
+    if share < NEARLY_ALL and main and _share_of_words(main, sense) >= NEARLY_ALL and is_stated(main, sense):
+        return replace(_judge_sentence(main, sense, "full", one.state), presence="part")
+    return _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
+
+
 def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
-    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`."""
+    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`. An amount is there
+    in any unit."""
     have = set(sense.order)
+    for value, terms in wording.amounts:
+        if any(map(value.same, sense.values)):
+            have |= terms
+        elif any(value.unit == other.unit for other in sense.values):  # another amount, its unit perhaps abbreviated
+            have |= {term for term in terms if not term[0].isdigit()}
     characters = {character for term in have if _is_han(term) for character in term}
     weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
     found = sum(weight for term, weight in weights.items() if term in have)
@@ -370,29 +383,6 @@ LIGHT = 0.5
 """Weight of a word with many synonyms: to use, to write."""
 
 
-def _is_stated(wording: SentenceQuery, sense: Sense, language: str) -> bool:
-    """False if `sense` only lists or scrambles the words, or is mostly about something else."""
-    swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
-    if not swapped and is_scrambled(wording.sense.text, sense.text, language):
-        return False
-    heaped = not sense.is_sentence or is_word_list(sense.text, wording.terms, language)
-    if heaped and order_agreement(wording.sense.words_and_negations, sense.words_and_negations) < ORDERLY:
-        return False
-    if len(wording.order) == 1:
-        return len(sense.order) <= ONE_WORD
-    if len(wording.order) <= 2:
-        return len(sense.order) <= SHORT_RULE
-    return len(sense.order) <= LONGER * len(wording.order) + SHORT_RULE
-
-
-ORDERLY = 0.8
-"""Least order agreement of a note without function words that states a sentence."""
-
-ONE_WORD, SHORT_RULE, LONGER = 4, 10, 4
-"""Most content words of a sentence that states a fact of one word, and of two words; for longer facts `LONGER` times
-the fact's words plus `SHORT_RULE`. A longer sentence is about something else."""
-
-
 def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state: State) -> FactVerdict:
     fact = wording.sense
     if state == "gone":
@@ -401,55 +391,4 @@ def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state:
     if state:
         claimed = claimed_states(sense.text)
         return FactVerdict(held, bool(AGREES[state] & claimed) or not DENIED[state] & claimed)
-    if held == "part" and len(wording.order) > FEW:
-        return FactVerdict(held, not differs_in_value(fact, sense))  # too few common words to compare more
-    return FactVerdict(held, not contradicts(fact, sense))
-
-
-FEW = 4
-
-
-def _per_file(line: str) -> Iterator[str]:
-    """Yield one line per file for a line like `- [read] src/: #1 a.py, #2 b.py`; any other line unchanged."""
-    if (shared := _FOLDER_LINE.fullmatch(line)) is None:
-        yield line
-        return
-    for name in shared[3].split(", "):
-        yield f"{shared[1]}{shared[2] or ''}{name.rpartition(' ')[2]}"
-
-
-_FOLDER_LINE = re.compile(r"(- \[\w{1,20}\] )(?:(\S{0,400}/): )?(#\d{1,12} \S.*)")
-
-
-def _is_heap(line: str) -> bool:
-    """True for a list of bare words."""
-    return len(line) > HEAP_CHARS and line.count(" ") > HEAP_WORDS and not is_sentence(line[:LONGEST_LINE].lower())
-
-
-HEAP_CHARS, HEAP_WORDS = 60, 10
-IN_ORDER = 5
-"""Fewest spaces in a quotation that counts within a word list."""
-
-
-def _line_numbers(needle: str, text: str, starts: Sequence[int]) -> Iterator[int]:
-    """Yield the indexes of the lines in which the first `MOST_CANDIDATES` occurrences of `needle` begin. `text` is all
-    lines joined by spaces, `starts` the offset of each line."""
-    at, line = text.find(needle), -1
-    for _ in range(MOST_CANDIDATES):
-        if at < 0:
-            return
-        found = bisect_right(starts, at) - 1
-        if found != line:
-            yield found
-        line, at = found, text.find(needle, at + 1)
-
-
-def _contains(needle: str, text: str) -> bool:
-    """True if the text occurs by itself: "12 tests" is not in "112 tests", nor `LOOM-31` in `LOOM-312`."""
-    at = text.find(needle)
-    while at >= 0:
-        before, after = text[at - 1 : at] if at else "", text[at + len(needle) : at + len(needle) + 1]
-        if not (needle[0].isalnum() and before.isalnum()) and not (needle[-1].isalnum() and after.isalnum()):
-            return True
-        at = text.find(needle, at + 1)
-    return False
+    return FactVerdict(held, is_right(wording, sense, held == "full"))

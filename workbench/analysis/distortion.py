@@ -1,0 +1,234 @@
+"""Decide whether a sentence with the words of a fact distorts it: adds or drops an exception, exchanges two words, puts
+another name or the opposite in place of a word, or negates one of several verbs.
+
+`workbench.analysis.contradiction` compares what sentences mean word by word; this module compares how they are built.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from workbench.analysis.sense import Sense
+from workbench.analysis.sentence_form import WORD_CLASSES
+from workbench.facts.terms import TOKEN, content_terms, stem, token_terms
+from workbench.facts.word_tables import pattern, table
+
+
+def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
+    """True if a text with most words of a fact distorts it. `complete`: with nearly all of them, so that each of its
+    verbs can be compared; otherwise they are compared together."""
+    return (
+        _is_limited_otherwise(fact, text, language)
+        or (_is_verb_negated(fact, text) if complete else _is_all_negated(fact, text))
+        or _is_antonym(fact.text, text.text)
+        or _is_name_replaced(fact, text, language)
+        or _is_substituted(fact.text, text.text, language)
+        or _is_exchanged(fact.text, text.text, language)
+    )
+
+
+# --- exceptions and limits --------------------------------------------------------------------------------------------
+
+_EXCEPT, _BUT_ALL, _ONLY, _WHEN = (pattern("sense", name) for name in ("except", "but_all", "only_this", "only_when"))
+_RESTRICTED, _OTHERS = pattern("sense", "restricted"), pattern("sense", "others")
+_ONLY_WHEN = re.compile(rf"(?:{_ONLY.pattern}) (?:{_WHEN.pattern})")
+_LIMIT_END = re.compile(r"[.,;:!?](?:\s|$)|[，。；：]")
+
+
+def _is_limited_otherwise(fact: Sense, text: Sense, language: str) -> bool:
+    """True if only one of the sentences makes an exception, or names something as the only one."""
+    fact_except, fact_only = _limits(fact.text, language)
+    text_except, text_only = _limits(text.text, language)
+    if (fact_except and text_only and not text_except and fact_except & text_only) or (
+        fact_only and text_except and not text_only and fact_only & text_except
+    ):
+        return True
+    if fact_except is not None and text_except is None and not _OTHERS.search(text.text):
+        return True
+    if fact_only is not None and text_only is None and not _RESTRICTED.search(text.text):
+        return not (_ONLY_WHEN.search(fact.text) and _WHEN.search(text.text))  # "after" for "only after"
+    if fact_except is not None or fact_only is not None or len(text.order) > LONGEST_LIMITED * len(fact.order):
+        return False
+    known = fact.signs.keys()
+    if _OTHERS.search(fact.text) is None and text_except and not text_except <= known:
+        return True
+    return _RESTRICTED.search(fact.text) is None and bool(text_only) and not (text_only or frozenset()) <= known
+
+
+LONGEST_LIMITED = 3
+"""A sentence with so many times the words of a fact limits something else."""
+
+
+def _limits(low: str, language: str) -> tuple[frozenset[str] | None, frozenset[str] | None]:
+    """Return the words that a sentence excepts, and those that it names as the only ones; None without such a limit."""
+    found: list[frozenset[str] | None] = []
+    for several in ((_EXCEPT, _BUT_ALL), (_ONLY,)):
+        match = next((match for one in several if (match := one.search(low))), None)
+        if match is None:
+            found.append(None)
+            continue
+        end = _LIMIT_END.search(low, match.end())
+        found.append(frozenset(content_terms(low[match.end() : end.start() if end else len(low)], language)))
+    return found[0], found[1]
+
+
+# --- one sign per verb ------------------------------------------------------------------------------------------------
+
+_PRONOUN = pattern("sense", "pronoun")
+
+
+def with_shared_objects(fact: Sense, text: Sense) -> Sense:
+    """Return the text's meaning with the fact's sign for a word that only moved to the other verb: the names are
+    looked up in "don't guess names; look them up" and in "names are to be looked up, not guessed". Each verb must keep
+    its own sign, and a pronoun must stand for the word."""
+    flipped = [term for term, sign in fact.signs.items() if sign and text.signs.get(term) == -sign]
+    if not flipped or not (_PRONOUN.search(fact.text) or _PRONOUN.search(text.text)):
+        return text
+    agreeing = {term for term, sign in fact.signs.items() if sign and text.signs.get(term) == sign}
+    moved: dict[str, int] = {}
+    for term in flipped:
+        mine = frozenset().union(*(part for part in fact.parts if term in part))
+        yours = frozenset().union(*(part for part in text.parts if term in part))
+        if any(fact.signs[one] == fact.signs[term] for one in agreeing & mine) and any(
+            fact.signs[one] != fact.signs[term] for one in (agreeing & yours) - mine
+        ):
+            moved[term] = fact.signs[term]
+    return replace(text, signs=text.signs | moved) if moved else text
+
+
+def _is_verb_negated(fact: Sense, text: Sense) -> bool:
+    """True if the text has the opposite sign for all words of a part of the fact: its verb is negated, or no longer."""
+    for part in fact.parts:
+        common = [term for term in part if fact.signs.get(term) and text.signs.get(term)]
+        if 2 * len(common) >= len(part) and common and all(fact.signs[one] != text.signs[one] for one in common):
+            return True
+    return False
+
+
+def _is_all_negated(fact: Sense, text: Sense) -> bool:
+    """True if the text has the opposite sign for every word that both state or negate."""
+    clear = [sign * text.signs.get(term, 0) for term, sign in fact.signs.items()]
+    clear = [product for product in clear if product]
+    return len(clear) >= LEAST_NEGATED and all(product < 0 for product in clear)
+
+
+LEAST_NEGATED = 3
+"""Fewest words that show a negation of only part of a sentence."""
+
+
+# --- names and opposites ----------------------------------------------------------------------------------------------
+
+_ANTONYMS = {
+    stem(word, "english"): stem(other, "english")
+    for pair in table("en", "sense")["antonyms"].split()
+    for word, other in (pair.split("/"), pair.split("/")[::-1])
+}
+
+
+def _is_antonym(fact: str, text: str) -> bool:
+    """True if the text has the opposite of a word of the fact ("right" for "left"), and not the word itself."""
+    mine, yours = ({stem(word, "english") for word in re.findall(r"[a-z]+", low)} for low in (fact, text))
+    return any(_ANTONYMS.get(word) in yours - mine for word in mine - yours)
+
+
+_TECHNICAL = re.compile(
+    r"(?<![\w./:@-])(?!\d+(?:[.,:]\d+)?[^\W\d_]*(?![\w./:@-]))(?=[\w./:@-]*[\d_./@-])[\w./~@][\w./:@-]*\w"
+)
+"""Name with a digit or sign in it; no number with a unit."""
+
+
+def _is_name_replaced(fact: Sense, text: Sense, language: str) -> bool:
+    """True if a technical name of the fact (with a digit, dot, dash, slash or underscore) is missing, and the text has
+    another of the same form."""
+    mine, yours = ({*_TECHNICAL.findall(one.text)} for one in (fact, text))
+    missing = [name for name in mine - yours if not text.signs.keys() >= {*token_terms(name, language)}]
+    more = [name for name in yours - mine if not fact.signs.keys() >= {*token_terms(name, language)}]
+    return any(_are_alike(one, other) for one in missing for other in more)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """True for names that begin or end with the same part ("billing-events", "billing-jobs"), or have digits in the
+    same places ("eu-west-1", "us-east-1")."""
+    first, second = _SPLIT.split(one), _SPLIT.split(other)
+    if min(len(first), len(second)) > 1 and (first[0] == second[0] or first[-1] == second[-1]):
+        return True
+    return any(map(str.isdigit, one)) and _form(one) == _form(other)
+
+
+_SPLIT = re.compile(r"[\W_]+")
+
+
+def _form(name: str) -> str:
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", name))
+
+
+# --- replaced and exchanged words -------------------------------------------------------------------------------------
+
+_LEXEME = re.compile(rf"{TOKEN.pattern}|[,;:]")
+_VOICE = frozenset({"verb", "preposition"})
+_NO_RELATION = frozenset({"link", "article", "person"})
+_COPULAS = re.compile(r"is|are|was|were|be|ist|sind|war|est|sont|es|son|é|são|[,;:]")
+
+_SYMMETRIC = pattern("sense", "symmetric")
+
+LEAST_EXCHANGED, MOST_EXCHANGED = 3, 40
+"""Fewest and most words, little ones included, of two sentences that are searched for exchanged phrases."""
+
+
+def _is_substituted(fact: str, text: str, language: str) -> bool:
+    """True if only one word differs, behind the first: the skipped rows for the stopped ones. The first word is often a
+    verb for which there are many others: use, prefer, keep."""
+    first, second = _lexemes(fact, language), _lexemes(text, language)
+    if len(first) != len(second):
+        return False
+    differ = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one != other]
+    if len(differ) != 1 or differ[0] == 0 or first[differ[0] - 1][0].isdigit():  # "75 minutes", "75 min"
+        return False
+    (one, full), (other, whole) = first[differ[0]], second[differ[0]]
+    return full and whole and "=" not in (one[0], other[0]) and one[:SAME_STEM] != other[:SAME_STEM]
+
+
+SAME_STEM = 4
+"""First letters of words that are forms of one."""
+
+
+def _is_exchanged(fact: str, text: str, language: str) -> bool:
+    """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
+    called by B" has other little words, and "B and A" relates them alike."""
+    first, second = _lexemes(fact, language), _lexemes(text, language)
+    if any(not full and WORD_CLASSES.get(word) in _VOICE for word, full in {*first} ^ {*second}):
+        return False
+    common = {*first} & {*second}
+    mine, yours = ([word for word in several if word in common] for several in (first, second))
+    if not LEAST_EXCHANGED <= len(mine) <= MOST_EXCHANGED or mine == yours or sorted(mine) != sorted(yours):
+        return False
+    differ = [at for at, (one, other) in enumerate(zip(mine, yours, strict=True)) if one != other]
+    begin, end = differ[0], differ[-1] + 1
+    inner, turned = mine[begin:end], yours[begin:end]
+    for left, right in combinations(range(1, len(inner)), 2):
+        one, between, other = inner[:left], inner[left:right], inner[right:]
+        if turned == other + between + one and all(full for _, full in one + other):
+            relation = [word for word in between if _relates(*word)]
+            if ("with", False) in relation and _SYMMETRIC.search(fact):
+                return False
+            return bool(relation) and relation != mine[max(begin - len(relation), 0) : begin]  # "no tabs, no spaces"
+    return False
+
+
+def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
+    """Return the words and commas of a sentence without articles: the term of a content word with True, any other word
+    as written with False."""
+    return [
+        (term, bool(terms))
+        for match in _LEXEME.finditer(low)
+        for terms in (token_terms(match[0], language) if match[0] not in ",;:" else (),)
+        for term in terms or (match[0],)
+        if terms or WORD_CLASSES.get(term) != "article"
+    ]
+
+
+def _relates(word: str, full: bool) -> bool:
+    return full or (not _COPULAS.fullmatch(word) and WORD_CLASSES.get(word) not in _NO_RELATION)
