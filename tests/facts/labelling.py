@@ -22,6 +22,8 @@ from typing import Any
 
 from workbench.facts.all_facts import find_facts
 from workbench.facts.fact import FactKind
+from workbench.facts.pastes import passages
+from workbench.facts.wording import lines, sentence_spans
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 HERE = Path(__file__).with_name("labelled")
@@ -125,3 +127,46 @@ def _same(kind: FactKind, found: Found, label: Found) -> bool:
         case "instruction":  # which takes along the sentence that it leans on
             return at == where and " ".join(text.split()).strip("\"'*").endswith(" ".join(said.split()).strip("\"'*"))
     return at == where and " ".join(text.split()).strip("\"'") == " ".join(said.split()).strip("\"'")
+
+
+# --- pastes -----------------------------------------------------------------------------------------------------------
+
+PASTES = Path(__file__).with_name("labelled_pastes.json")
+"""Invented user messages of each class at its borders; `⟦…⟧` marks what is pasted."""
+
+
+@dataclass
+class PasteScore:
+    """Typed sentences and those not found to be typed; characters of pastes and of those not found."""
+
+    typed: int = 0
+    lost: list[str] = field(default_factory=list)
+    pasted_chars: int = 0
+    missed_chars: int = 0
+
+
+def marked_pastes(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Text without its marks, and the spans that they marked."""
+    plain, spans = "", []
+    for part in text.split("⟦"):
+        pasted, mark, rest = part.partition("⟧")
+        if mark:
+            spans.append((len(plain), len(plain) + len(pasted)))
+        plain += pasted + rest
+    return plain, spans
+
+
+def paste_scores() -> PasteScore:
+    score = PasteScore()
+    for one in json.loads(PASTES.read_text("utf-8")):
+        text, spans = marked_pastes(one["text"])
+        pasted = {at for start, stop in spans for at in range(start, stop) if not text[at].isspace()}
+        found = {at for part in passages(text) if not part.own for at in range(part.start, part.stop)}
+        score.pasted_chars += len(pasted)
+        score.missed_chars += len(pasted - found)
+        for line in lines(text):
+            for start, stop in sentence_spans(text, line):
+                typed = {at for at in range(start, stop) if not text[at].isspace()} - pasted
+                score.typed += bool(typed)
+                score.lost += [text[start:stop]] if typed & found else []
+    return score

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.facts.labelling import marked_pastes, paste_scores
 from workbench.facts import pastes
+from workbench.facts.pasted_lines import PassageKind
 from workbench.facts.pastes import (
     HEAD,
     LONGEST_TYPED,
@@ -17,6 +19,7 @@ from workbench.facts.pastes import (
 )
 
 LOG = "Feb  9 09:56:27.990 |INFO| hook done\n"
+LABELLED = "shop:web: waits for the api of the shop\n"
 STACK = "    at div\n    at http://localhost:3000/chunk.js:1:2\n    at App"
 CODE = "const a = 1;\nconst b = [a];\nexport { a, b };\n"
 FENCE = "```py\nx = 1\ny = 2\n```\n"
@@ -41,6 +44,12 @@ def parted(text: str) -> list[tuple[str, str]]:
         ('Log:\n{"a": ' + "1" * 594 + "}", [("own", "Log:\n"), ("output", '{"a": ' + "1" * 594 + "}")]),
         ('Log:\n{"a": ' + "1" * 592 + "}", [("own", 'Log:\n{"a": ' + "1" * 592 + "}")]),
         ("<task>\nMake it.\n</task>\nNow.", [("own", "<task>\nMake it.\n</task>\nNow.")]),
+        (
+            f"{LOG}{LOG}I saw two of them.\n{LOG}{LOG}",
+            [("output", LOG + LOG), ("own", "I saw two of them.\n"), ("output", LOG + LOG)],
+        ),
+        (f"Why?\n{LABELLED * 4}", [("own", "Why?\n"), ("output", LABELLED * 4)]),
+        (f"Why?\n{LABELLED * 3}", [("own", f"Why?\n{LABELLED * 3}")]),
         (f"{LOG}{LOG}\n{CODE}Fix it.", [("output", f"{LOG}{LOG}\n{CODE}"), ("own", "Fix it.")]),
     ],
 )
@@ -89,13 +98,13 @@ def test_f11_however_much_is_said_in_a_message_so_much_of_it_is_a_persons(times:
 
 def test_f11_a_text_is_parted_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    really = pastes._is_code
+    really = pastes.judge
 
-    def counted(line: str) -> bool:
+    def counted(line: str, before: str, after: str, is_labelled: bool = False) -> tuple[int, PassageKind]:
         lines.append(line)
-        return really(line)
+        return really(line, before, after, is_labelled)
 
-    monkeypatch.setattr(pastes, "_is_code", counted)
+    monkeypatch.setattr(pastes, "judge", counted)
     text = "Look at this, which nobody else asks of.\n" + LOG * 100
     for _ in range(3):
         without_paste(text)
@@ -121,3 +130,79 @@ def test_a_long_line_of_a_paste_is_cut_where_the_room_ends(length: int, cut: boo
     told = shorten_pastes(f"This:\n```\n{line}\n```\nWhy?", 50, lambda one: "[more]")
     kept = f"```\n{line[:46]}\n" if cut else "```\n"
     assert told == f"This:\n{kept}[more]\n```\nWhy?"
+
+
+def test_labelled_examples_are_parted_as_marked() -> None:
+    """The typed sentences are all kept: a lost one is the expensive error. Missed pastes are quotations of a line or
+    two, prose without a sign of its source, and last lines without a sign of a program."""
+    score = paste_scores()
+    assert score.lost == []
+    assert score.typed >= 190
+    assert score.missed_chars <= 0.06 * score.pasted_chars
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("$ pytest -q\nFAILED tests/test_a.py::test_b - Error\n1 failed in 0.1s\n", "pytest -q"),
+        (
+            "it says: mara@box shop % make test\nFAILED tests/test_a.py::test_b\nmake: *** Error 1",
+            "make test",
+        ),
+        ("➜  shop git:(main) ✗ npm run build\n\nError: no such script: build\n", "npm run build"),
+        ("C:\\work\\shop>python -m shop\nError: no module: shop\n", "python -m shop"),
+        (f"fix\n{LOG}{LOG}", ""),
+        ("see\ndiff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n", "x.py"),
+        ("see\nTraceback (most recent call last):\n  File \"/srv/a.py\", line 3, in f\nKeyError: 'a'\n", "/srv/a.py"),
+        ("see\n```py\n# shop/cart.py\nx = 1\n```\n", "shop/cart.py"),
+        ("see\n```py\n# 3.5 percent\nx = 1\n```\n", ""),
+    ],
+)
+def test_a_paste_names_its_source(text: str, source: str) -> None:
+    (paste,) = (one for one in passages(text) if not one.own)
+    assert (paste.source, paste.size) == (source, paste.stop - paste.start)
+
+
+PLAN = "".join(f"## Part {n}\n\n{'The module reads its settings once. ' * 25}\n\n- a test\n\n" for n in range(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}", ["own", "document"]),
+        (
+            f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}Leave the old file where it is.",
+            ["own", "document", "own"],
+        ),
+        (f"Implement this plan:\n\n# Plan: settings\n\n{PLAN[:2000]}", ["own"]),
+        (f"Implement this plan:\n\n# Plan: settings\n\nI want one file.\n\n{PLAN}", ["own"]),
+        (f"Implement this plan.\n\n# Plan: settings\n\n{PLAN}", ["own"]),
+        (f"Implement this plan:\n\n# Plan\n\n{PLAN.replace('## ', '')}", ["own"]),
+        ("Implement this plan:\n# Plan\n# A\n# B\n" + "x" * 3_000, ["own", "document"]),
+    ],
+    ids=[
+        "announced",
+        "with a last paragraph",
+        "too short",
+        "in the first person",
+        "not announced",
+        "no headings",
+        "3 000",
+    ],
+)
+def test_a_long_announced_document_is_pasted(text: str, kinds: list[str]) -> None:
+    assert [one.sort for one in passages(text)] == kinds
+
+
+def test_a_document_has_its_title_as_source() -> None:
+    assert passages(f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}")[1].source == "Plan: settings"
+
+
+def test_what_a_compiler_underlines_opens_no_fence() -> None:
+    text = "look\na.ts:1:2 - error TS1: no\n\n1 x\n    ~~~\n\nI think x is wrong"
+    assert without_paste(text).endswith("I think x is wrong")
+
+
+@pytest.mark.parametrize("text", marked_pastes("⟦a⟧b⟦⟧c"))
+def test_marks_are_read(text: object) -> None:
+    assert text in ("abc", [(0, 1), (2, 2)])

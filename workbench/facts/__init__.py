@@ -6,7 +6,8 @@ Input: messages. Output: facts, as frozen values. The room knows no file format,
   `DistinctFact.last` holds the final state (a command's exit, the last action on a file) and `mentions` every place;
 - standing rules and `<Pin>` passages with reasons and superseding rules: `standing.standing_rules(messages)`;
 - statements of the user, with weights: `statements.statements(messages)`;
-- typed and pasted passages of the user's text: `pastes.passages(text)`;
+- typed and pasted passages of the user's text, with a source: `pastes.passages(text)`; each line is judged in
+  `pasted_lines`;
 - requests and whether they were answered: facts of kind `request`, `ok`; the open one is the last;
 - decisions with who made them (`by`), errors with their state (`state`) and fix (`by`), commands with their result
   (`ok`; `detail` is the last line of the output): facts of kinds `decision`, `error`, `command`;

@@ -1,7 +1,7 @@
 """Fenced code blocks in texts of a model or a user.
 
-Follows CommonMark except for indentation: models indent fences in nested lists by five or more spaces, which CommonMark
-does not accept as fences.
+Follows CommonMark except for the indentation of backticks: models indent fences in nested lists by five or more spaces,
+which CommonMark does not accept as fences. Tildes that are indented so far are what compilers print under an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 _FENCE = re.compile(
-    r"^[ \t]*(?P<mark>(?P<sign>[`~])(?P=sign){2,})[ \t]*(?P<word>[^\s`]*)[^\n`]*(?:\n|\Z)"
+    r"^(?:[ \t]*(?=`)| {0,3}(?=~))(?P<mark>(?P<sign>[`~])(?P=sign){2,})[ \t]*(?P<word>[^\s`]*)[^\n`]*(?:\n|\Z)"
     r"(?P<code>.*?)(?:^[ \t]*(?P=mark)(?P=sign)*[ \t\r]*(?:\n|\Z)|\Z)",
     re.MULTILINE | re.DOTALL,
 )
@@ -44,3 +44,9 @@ def without_fences(text: str) -> str:
         parts.append(text[at : fence.start])
         at = fence.stop
     return "".join(parts) + text[at:]
+
+
+def closing_line(cut: str) -> str:
+    """Return the line that closes the fence left open at the end of `cut`, or ""."""
+    last = next((fence for fence in reversed([*fences(cut)]) if fence.stop == fence.end), None)
+    return cut[last.start : last.body].split()[0].removesuffix(last.word) + "\n" if last else ""

@@ -1,22 +1,35 @@
 """Passages of a user's text: typed by the user, or pasted (code, program output, documents).
 
-Pastes are not marked, so each line is judged by its form. Stack frames, log times and prompts come only from programs.
-Code characters, many signs and very long words speak for a paste, prose against it. One or two such lines are a
-quotation, several in a row a paste. Of a very long piece of prose only the two ends count as typed.
+Pastes are not marked, so every line has a weight: positive for what programs write and people do not (stack frames, log
+times, prompts, columns, code, labels that begin several lines), negative for prose, most of all in the first person.
+The lines are divided so that the sum of the pasted ones is greatest; each border costs nearly what a line of output
+weighs. So one such line is a quotation, two are a paste, and what the user typed between two pastes remains. Text
+typed before or after a paste on its line is cut off. Of prose only this is pasted: what a terminal wrapped, a long
+Markdown document behind a line with a colon, and the middle of what is longer than anybody types.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+
+from msgspec import Struct
 
 from workbench.base.session_caches import session_cache
-from workbench.facts.fences import fences
-
-PassageKind = Literal["own", "code", "output", "document"]
+from workbench.facts.fences import closing_line, fences
+from workbench.facts.pasted_lines import (
+    JUDGED_CHARS,
+    SHELL,
+    PassageKind,
+    judge,
+    label,
+    paste_begin,
+    says_i,
+    typed_tail,
+)
 
 LONGEST_TYPED = 8_000
 """Length above which a piece of prose counts as a document between two typed ends, in characters."""
@@ -28,24 +41,28 @@ MOST_TYPED = 32_000
 """Maximum typed length of a message, in characters; three quarters of it at the beginning. This is four times the
 longest typed text in the public sessions. The rest counts as a document, including fences."""
 
-_JUDGED_CHARS = 400
-"""Length of a line's beginning by which the line is judged, in characters."""
-
 _LONG = 400
 """Length from which a line may be cut anywhere, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Passage `text[start:stop]` of a user's text; `sort` is `own` for typed text."""
+    """Passage `text[start:stop]` of a user's text; `sort` is `own` for typed text. `source` names where a paste is
+    from: the command in its prompt, its file or its title; "" if it does not say."""
 
     start: int
     stop: int
     sort: PassageKind
+    source: str = ""
 
     @property
     def own(self) -> bool:
         return self.sort == "own"
+
+    @property
+    def size(self) -> int:
+        """Length in characters."""
+        return self.stop - self.start
 
 
 @session_cache(64)
@@ -54,20 +71,22 @@ def passages(text: str) -> tuple[Passage, ...]:
     because several callers ask for the same messages."""
     parts: list[Passage] = []
     at = 0
-    for fence in fences(text):
+    document, rest = _announced(text)
+    for fence in fences(text[:document]):
         parts += _unfenced(text, at, fence.start)
         parts.append(Passage(fence.start, fence.stop, "code"))
         at = fence.stop
-    parts += _unfenced(text, at, len(text))
-    return tuple(_merged(_within_typed_limit(parts)))
+    parts += [*_unfenced(text, at, document), Passage(document, rest, "document"), Passage(rest, len(text), "own")]
+    whole = _merged(_within_typed_limit(parts))
+    return tuple(one if one.own else replace(one, source=_source(text, one)) for one in whole)
 
 
 def _within_typed_limit(parts: Sequence[Passage]) -> Iterator[Passage]:
     """Yield the passages; typed ones outside the first three quarters and the last quarter of `MOST_TYPED` typed
     characters become documents."""
-    total, before = sum(one.stop - one.start for one in parts if one.own), 0
+    total, before = sum(one.size for one in parts if one.own), 0
     for one in parts:
-        size = one.stop - one.start if one.own else 0
+        size = one.size if one.own else 0
         is_near = before + size <= MOST_TYPED * 3 // 4 or total - before <= MOST_TYPED // 4
         yield one if not one.own or total <= MOST_TYPED or is_near else replace(one, sort="document")
         before += size
@@ -91,14 +110,8 @@ def shorten_pastes(text: str, room: int, note: Callable[[Passage], str]) -> str:
         next_line = words[len(head) : len(head) + _LONG + 1]
         if len(next_line) > _LONG and "\n" not in next_line and len(head) < room:
             head = f"{words[:room]}\n"
-        parts.append(f"{head}{note(one)}\n{_closing(head)}")
+        parts.append(f"{head}{note(one)}\n{closing_line(head)}")
     return "".join(parts)
-
-
-def _closing(cut: str) -> str:
-    """Return the line that closes the fence left open at the end of `cut`, or ""."""
-    last = next((fence for fence in reversed([*fences(cut)]) if fence.stop == fence.end), None)
-    return cut[last.start : last.body].split()[0].removesuffix(last.word) + "\n" if last else ""
 
 
 def _merged(parts: Iterable[Passage]) -> Iterator[Passage]:
@@ -107,106 +120,80 @@ def _merged(parts: Iterable[Passage]) -> Iterator[Passage]:
         yield Passage(neighbours[0].start, neighbours[-1].stop, sort)
 
 
-# --- lines ------------------------------------------------------------------------------------------------------------
+BORDER, BORDER_AT_BLANK = 5, 3
+"""Costs of a border between typed and pasted lines, and of one at a blank line."""
 
-_PROGRAM_OUTPUT = re.compile(
-    r"\s+at \S.{0,400}[:(]|\s*File \".{1,400}\", line \d|Traceback \(most recent|\s*\^[\^~ ]*$|file:///\S+:\d+$"
-    r"|\w{0,40}(?:Error|Exception|Panic)\b.{0,40}:|panic: |goroutine \d|npm (?:ERR|error)|[-=_*─━═╌╍~│┃ ]{10,}$"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\S{1,40}@\S{1,60} .{0,80}[%$#] |\s*\{\"\w+\":|\s*[│┃╭╰├└┌]"
-    r"|\w{1,20} {1,2}\d{1,2} \d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,: ]|\S{1,200}\.\w{1,5}:\d+(?::\d+)?(?:$|[: ])"
-    r"|diff --git |@@ -\d|\+\+\+ |--- [ab]/|\s*(?:PASS|FAIL|ok|not ok)\b[ :]\s*\S+\.\w"
-    r"|\(?\S{1,200}:\d+:\d+\)?\s*$|\$ \S|\s*\w{1,80} @ \S{1,200}:\d+|\s+at [\w.<>$]{1,80}$"
-)
-"""Lines that only programs write: stack frames, error names, rules, log times, prompts, patches."""
+LONE = 600
+"""Length from which a single line of a program or of code is a paste, in characters."""
 
-_CODE = re.compile(
-    r"\s*(?:import|from|def|class|const|let|var|function|return|public|private|static|func|fn|struct|impl|package|"
-    r"#include|using|namespace|if|for|while|else|elif|try|catch|except|async|await|export|type|interface|end|"
-    r"SELECT|INSERT|CREATE|UPDATE|FROM|WHERE|JOIN)\b.*[({\[=;:)}\]*]|\s*[\w.]{1,80}\s?(?:=|\+=|:=)\s?\S|\s*</?[a-zA-Z][^>]*>"
-    r"|\s*[}\])]+[;,)]*\s*$|\s*(?://|/\*|\*/|#!)|\s*[\"'][^\"']{1,100}[\"']\s?:|\s*@\w+"
-)
-_CODE_END = re.compile(r"[{};,(\[]\s*$|\)\s*[;:{]\s*$|=>\s*$|/?>\s*$")
-_SIGN = re.compile(r"[{}\[\]()<>=;|\\/_$#@&*^~+%\"]")
-_TAG = re.compile(r"\s*</?[\w-]{1,60}>\s*")
-"""A tag alone on its line; users set off their own text with such tags, too."""
-_LETTERS = re.compile(r"[^\W\d_]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
+FEWEST_LABELLED = 4
+"""Fewest lines with the same label."""
 
 
-def _is_program_output(line: str) -> bool:
-    return _PROGRAM_OUTPUT.match(line) is not None
+class _Line(Struct, frozen=True):
+    """Line `text[start:stop]`, its weight and the kind of paste that it speaks for ("own" for none)."""
 
-
-def _is_code(line: str) -> bool:
-    """Return whether a line is code or data rather than prose: it has two of five marks of code, or three if it also
-    reads as prose."""
-    if not line.strip() or _BULLET.match(line) or _TAG.fullmatch(line):
-        return False
-    signs = len(_SIGN.findall(line)) / len(line.strip())
-    marks = (
-        (_CODE.match(line) is not None)
-        + (_CODE_END.search(line) is not None)
-        + (signs >= 0.12)
-        + (line[0] in " \t")
-        + (max((len(word) for word in line.split()), default=0) >= 60)
-    )
-    return marks >= (3 if _is_prose(line) else 2)
-
-
-def _is_prose(line: str) -> bool:
-    signs = len(_SIGN.findall(line)) / (len(line.strip()) or 1)
-    return (len(_LETTERS.findall(line)) >= 5 and signs < 0.08) or len(_CJK.findall(line)) >= 4
-
-
-_GAP = 3
-"""Number of undecided lines allowed within a paste (twice as many in program output). A line of prose counts twice."""
-
-_ENOUGH = 3
-"""Minimum number of code or data lines of an unfenced paste; program output needs two."""
-
-_LONE = 600
-"""Length from which a single line of program output is a paste, in characters."""
+    start: int
+    stop: int
+    weight: int
+    sort: PassageKind
+    is_blank: bool = False
 
 
 def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
     """Yield the passages of a part without fences: pasted runs of lines, and the text between them."""
-    at = start
-    for first, last, sort in _runs(text, start, stop):
-        yield from _prose_passages(text, at, first)
-        yield Passage(first, last, sort)
-        at = last
-    yield from _prose_passages(text, at, stop)
+    lines = [*_lines(text, start, stop)]
+    for is_pasted, run in groupby(zip(lines, _division(lines), strict=True), key=lambda one: one[1]):
+        if is_pasted:
+            found = [line for line, _ in run]
+            sorts = Counter(line.sort for line in found if line.weight > 0)
+            last = max(found[-1].start, found[-1].stop - JUDGED_CHARS)
+            end = last + typed_tail(text[last : found[-1].stop])
+            yield from _prose_passages(text, start, found[0].start)
+            yield Passage(found[0].start, end, "output" if sorts["output"] > 1 else sorts.most_common(1)[0][0])
+            start = end
+    yield from _prose_passages(text, start, stop)
 
 
-def _runs(text: str, start: int, stop: int) -> Iterator[tuple[int, int, PassageKind]]:
-    first = last = gap = printed = coded = 0
-    for begin, end in _lines(text, start, stop):
-        line = text[begin : min(end, begin + _JUDGED_CHARS)].rstrip("\n")
-        is_printed, is_coded = _is_program_output(line), _is_code(line)
-        if is_printed or is_coded:
-            if not printed + coded:
-                first = begin
-            printed, coded, last, gap = printed + is_printed, coded + is_coded, end, 0
-        elif printed + coded:
-            gap += 2 if _is_prose(line) else bool(line.strip())
-            if gap > (_GAP if printed < 2 else 2 * _GAP):
-                if _is_paste(printed, coded, last - first):
-                    yield first, last, "output" if printed else "code"
-                printed = coded = gap = 0
-    if printed + coded and _is_paste(printed, coded, last - first):
-        yield first, last, "output" if printed else "code"
-
-
-def _is_paste(printed: int, coded: int, size: int) -> bool:
-    return printed >= 2 or coded >= _ENOUGH or (printed + coded > 0 and size >= _LONE)
-
-
-def _lines(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:
+    """Yield the lines; one in which a paste follows typed words as two."""
+    labels = Counter(filter(None, map(label, text[start:stop].split("\n"))))
+    before, line = "", _beginning(text, start, stop)
     while start < stop:
         end = text.find("\n", start, stop) + 1 or stop
-        yield start, end
-        start = end
+        after = _beginning(text, end, stop)
+        if gap := paste_begin(line, after):
+            yield _Line(start, start + gap, *judge(line[:gap], before, ""))
+            start, line = start + gap, line[gap:]
+        weight, sort = (
+            judge(line, before, after, labels[label(line)] >= FEWEST_LABELLED) if line.strip() else (0, "own")
+        )
+        weight += 2 * BORDER if weight > 0 and end - start >= LONE else 0
+        yield _Line(start, end, weight, sort, not line.strip())
+        before, line, start = line, after, end
+
+
+def _beginning(text: str, start: int, stop: int) -> str:
+    """Return the judged beginning of the line at `start`."""
+    return text[start : min(text.find("\n", start, stop) + 1 or stop, start + JUDGED_CHARS)].rstrip("\n")
+
+
+def _division(lines: Sequence[_Line]) -> list[bool]:
+    """Return for each line whether it is pasted: the division with the greatest sum of the weights of pasted lines less
+    the costs of the borders. The text begins and ends typed."""
+    own, pasted, is_blank = 0, -(1 << 40), False
+    steps: list[tuple[bool, bool]] = []
+    for line in lines:
+        cost = BORDER_AT_BLANK if line.is_blank or is_blank else BORDER
+        enters, leaves = own - cost >= pasted, pasted - cost > own
+        steps.append((enters, leaves))
+        own, pasted = max(own, pasted - cost), max(pasted, own - cost) + line.weight
+        is_blank = line.is_blank
+    is_pasted, found = pasted - BORDER > own, []
+    for enters, leaves in reversed(steps):
+        found.append(is_pasted)
+        is_pasted = not enters if is_pasted else leaves
+    return found[::-1]
 
 
 def _prose_passages(text: str, start: int, stop: int) -> Iterator[Passage]:
@@ -222,14 +209,54 @@ def _prose_passages(text: str, start: int, stop: int) -> Iterator[Passage]:
 
 
 def _paragraph_end(text: str, start: int, limit: int) -> int:
-    for mark in ("\n\n", "\n", ". ", "。"):
-        if (found := text.rfind(mark, start, limit)) >= 0:
-            return found + len(mark)
-    return start
+    marks = ((text.rfind(mark, start, limit), mark) for mark in _ENDS)
+    return next((found + len(mark) for found, mark in marks if found >= 0), start)
 
 
 def _paragraph_start(text: str, limit: int, stop: int) -> int:
-    for mark in ("\n\n", "\n", ". ", "。"):
-        if (found := text.find(mark, limit, stop)) >= 0:
-            return found + len(mark)
-    return stop
+    marks = ((text.find(mark, limit, stop), mark) for mark in _ENDS)
+    return next((found + len(mark) for found, mark in marks if found >= 0), stop)
+
+
+_ENDS = ("\n\n", "\n", ". ", "。")
+
+
+_HEADING = re.compile(r"^#{1,6} +(?P<title>\S.{0,120})$", re.MULTILINE)
+_ANNOUNCED = re.compile(r"[:：]\s*\n+(?=#{1,3} )")
+_FEWEST_HEADINGS, _SHORTEST_DOCUMENT = 3, 3_000
+"""Fewest headings of an announced document, and its least length in characters."""
+
+
+def _announced(text: str) -> tuple[int, int]:
+    """Return the Markdown document that a line with a colon announces, without a last paragraph of prose; an empty
+    range without one. A text in which the user says "I" is typed, however many headings it has."""
+    stop, none = len(text.rstrip()), (len(text), len(text))
+    cue = _ANNOUNCED.search(text) if stop >= _SHORTEST_DOCUMENT else None
+    if cue is None or stop - cue.end() < _SHORTEST_DOCUMENT or says_i(text[cue.end() :]):
+        return none
+    if sum(1 for _ in _HEADING.finditer(text, cue.end())) < _FEWEST_HEADINGS:
+        return none
+    last = text.rfind("\n\n", cue.end(), stop) + 2
+    is_prose = last > cue.end() and text[last].isalpha() and text.find("\n", last, stop) < 0
+    return cue.end(), last if is_prose else len(text)
+
+
+_SOURCE_CHARS = 4_000
+"""Length of a paste's beginning that is searched for its source, in characters."""
+_SOURCES = (
+    re.compile(rf"^\s?{SHELL}([\w./~][^\n]{{0,160}})", re.MULTILINE),
+    re.compile(
+        r"^(?:\+\+\+ b/(\S+)|(?:#|//|<!--) ?([\w./-]+\.[a-z]\w{0,4})\b.*|\s*File \"([^\"\n]+)\", line \d|(https?://\S+)$"
+        r"|\s*([\w./-]*[\w-]\.[a-z]\w{0,4}):\d)",
+        re.MULTILINE,
+    ),
+)
+
+
+def _source(text: str, one: Passage) -> str:
+    """Return the command in the first prompt of a paste, or else its file or title, "" without any of them."""
+    beginning = text[one.start : min(one.stop, one.start + _SOURCE_CHARS)]
+    for pattern in (*_SOURCES, *([_HEADING] if one.sort == "document" else ())):
+        if found := pattern.search(beginning):
+            return next(filter(None, found.groups()), "").strip()
+    return ""

@@ -11,6 +11,7 @@ module:
     alike       synonyms, by the word that represents them: `workbench.facts.terms`
     decided     words of deciding, accepting and rejecting: `workbench.facts.decisions`
     stated      words with which users describe themselves and their situation: `workbench.facts.statements`
+    typed       first person singular, and words of address and pointing: `workbench.facts.pasted_lines`
     replaced    topic of a sentence, and words of replacing another: `workbench.facts.topics`
 """
 
