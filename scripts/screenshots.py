@@ -132,7 +132,7 @@ def story() -> Story:
     """What `cwb demo` tells."""
     session, counter = load(SAMPLE), Counter()
     counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
-    limit = open_bench(session, counter, window=WINDOW).opened.limit
+    limit = open_bench(session, counter, window=WINDOW).original.limit
     return sample_story(course_of(session, counter), limit)
 
 

@@ -3,6 +3,7 @@ unchanged."""
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import Any
 
 import pytest
@@ -147,7 +148,8 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the texts that are searched for secrets from now on, as in a new process."""
     seen: list[str] = []
     real = found.spans
-    secrets._searched_short.cache_clear()
+    secrets._mask_short_text.cache_clear()
+    monkeypatch.setattr(secrets, "_mask_secrets", unwrap(secrets._mask_secrets))
     monkeypatch.setattr(found, "spans", lambda text: seen.append(text) or real(text))
     return seen
 

@@ -46,7 +46,7 @@ from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.parts import Folds, TabInput
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.rows import Groups
-from workbench.tui.screens.run_progress import RunProgress, planned
+from workbench.tui.screens.run_progress import RunProgress, planned_lines
 
 ANSWER = "\n\n".join(f"{title}\n* something" for title in SECTIONS)
 PICTURE = Media("image/png", 3)
@@ -820,7 +820,7 @@ def test_one_sees_what_a_run_does_before_and_while_it_waits() -> None:
     assert isinstance(step, ProgressStep)
     assert isinstance(asked, tuple)
     watch = RunProgress()
-    lines = planned([StepFinished(step), RequestsStarted(asked, 0)])
+    lines = planned_lines([StepFinished(step), RequestsStarted(asked, 0)])
     assert [watch.words(line) for line in lines] == [
         ("○ compress tool results", f"planned · {step.detail}"),
         ("○ archived session summary", "planned"),

@@ -43,7 +43,7 @@ async def test_the_lines_around_the_bench() -> None:
     ("key", "kind", "names"),
     [
         ("O", WhyScreen, ("legend", "call")),
-        ("C", CompareScreen, ("said", "legend")),
+        ("C", CompareScreen, ("note", "legend")),
         ("E", PromptsScreen, ("name",)),
     ],
 )
