@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.analysis.compaction_cost import CacheLoss, SummaryUsage, cache_loss, summary_usage
+from workbench.analysis.continuity import ContinuityFinding, continuity
 from workbench.analysis.grounding import Grounding, run_grounding
 from workbench.analysis.needed_items import LaterUse
 from workbench.analysis.outcome_comparison import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
@@ -200,6 +201,11 @@ class Assessment:
     def retention(self) -> Retention:
         """Facts of the context, and which of them the outcome keeps."""
         return self.bench.retention(self.outcome)
+
+    @cached_property
+    def continuity(self) -> tuple[ContinuityFinding, ...]:
+        """Breaks between the user's newest request and what the outcome says is to be done."""
+        return continuity(self.context.shape, self.outcome, self.retention)
 
     @property
     def is_unreadable(self) -> bool:

@@ -82,7 +82,7 @@ def command(
     max_tokens = 60000                         # the context afterwards
     max_cost = 0.25                            # dollars for summaries, estimated
     tool_pairs = true                          # every call keeps its result
-    continuity = true                          # the user's newest request is kept
+    continuity = true                          # the newest request is kept, and open tasks agree with it
     generations = 3                            # after each of three compactions
 
     Summaries are extractive, so that a run needs no model and always gives the same result.

@@ -11,6 +11,7 @@ KEYS = {
     "analysis.usage_check.Gap": "call last_call=last epoch message difference_tokens=tokens position=where",
     "analysis.compaction_cost.CacheLoss": "tokens_before=before tokens_after=after unchanged_tokens=first_changed "
         "rebilled_tokens=rebilled",
+    "analysis.continuity.ContinuityFinding": "kind=name text message",
     "analysis.session_cost.SessionCost": "calls calls_without_usage=silent forked_calls=replayed recorded_usd=recorded "
         "prompts_usd=prompts answers_usd=answers cache_misses_usd=missed price_source=by",
     "analysis.failures.SessionFailure": "cause text remedy count consecutive=in_a_row is_open message time line images",

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
+from workbench.analysis.continuity import ContinuityFinding, continuity
 from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.model_judge import JudgeResult, facts_to_judge, judge_result, judge_run
 from workbench.analysis.needed_items import LaterUse
@@ -127,7 +129,8 @@ def command(chosen: Selection, asks: bool, **options: Any) -> None:
     by the messages that followed in the session.
 
     With --recorded, quotes and statements attributed to the user in a recorded summary are also searched in the
-    context it replaced: one without a matching message is an unsupported claim.
+    context it replaced: one without a matching message is an unsupported claim. A line "continuity" tells of a lost
+    newest request, finished or outdated work listed as open, a missing next step, and running work that is missing.
 
     If the session continues after the context, the output also shows what it used again without repeating it,
     found independently of the facts.
@@ -242,42 +245,56 @@ def _outcome(bench: Bench, context: Context, name: SummarizerName, spend_limit: 
     return call.run.outcome
 
 
+class _Recorded(Struct, frozen=True):
+    """Judged compaction that ended `epoch`; `held` is None if its summary cannot be read."""
+
+    epoch: int
+    held: Retention | None
+    breaks: tuple[ContinuityFinding, ...]
+    needed: LaterUse | None
+    claims: RecordedClaims | None
+
+
 def _recorded(chosen: Selection, as_json: bool) -> None:
     """Print the retention of each recorded compaction, or of the one that ended the chosen epoch."""
     first = on_bench(replace(chosen, epoch=chosen.epoch or 1))
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
     wanted = ended[-1:] if chosen.epoch == "last" else [one for one in ended if chosen.epoch in (None, one)]
-    found: list[tuple[int, Retention | None, LaterUse | None, RecordedClaims | None]] = []
+    found: list[_Recorded] = []
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
         held = None if is_unreadable(outcome) else bench.retention(outcome)
-        found.append((number, held, bench.later_use(outcome), recorded_claims(session, number)))
+        breaks = continuity(bench.context.shape, outcome, held) if held else ()
+        found.append(_Recorded(number, held, breaks, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
         documents = [
             {
-                "epoch": number,
-                "summary_readable": held is not None,
-                **(plain(held) if held else {}),
-                "later_use": needed,
-                "claims": claims,
+                "epoch": one.epoch,
+                "summary_readable": one.held is not None,
+                **(plain(one.held) if one.held else {}),
+                "continuity": one.breaks if one.held else None,
+                "later_use": one.needed,
+                "claims": one.claims,
             }
-            for number, held, needed, claims in found
+            for one in found
         ]
         write_json({"recorded_compactions": documents, "watched": passed})
         return
     if not found:
         warn("this session records no such compaction.")
-    for number, held, needed, claims in found:
-        click.secho(f"compaction after epoch {number}", bold=True)
-        if held is None:
+    for one in found:
+        click.secho(f"compaction after epoch {one.epoch}", bold=True)
+        if one.held is None:
             click.echo("not known: its summary cannot be read (none, or encrypted)")
         else:
-            _print_retention(held, needed)
-        if claims:
-            click.echo(f"\n{printable(str(claims))} ({counted(claims.claims, 'claim')} checked)")
+            _print_retention(one.held, one.needed)
+        for broken in one.breaks:
+            click.echo(f"\ncontinuity: {printable(broken.text)}")
+        if one.claims:
+            click.echo(f"\n{printable(str(one.claims))} ({counted(one.claims.claims, 'claim')} checked)")
         click.echo()
     print_trails(passed)
 

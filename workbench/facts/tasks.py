@@ -1,4 +1,4 @@
-"""The agent's task list after its last todo or plan call."""
+"""The agent's task list after its last todo or plan call, and its tasks that run in the background."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from workbench.facts.calls import ToolCall
 from workbench.facts.tools import tool_name
-from workbench.session import ToolUse
+from workbench.session import Message, ToolUse
 
 Status = Literal["pending", "in_progress", "completed", "cancelled"]
 
@@ -109,3 +109,61 @@ def _update(tasks: dict[str, Task], data: dict[str, Any], index: int) -> None:
     id = str(data.get("taskId", data.get("id", "")))
     if id in tasks and "status" in data:
         tasks[id] = replace(tasks[id], status=_status(data["status"]), index=index)
+
+
+# --- background tasks -------------------------------------------------------------------------------------------------
+
+_STARTED = re.compile(
+    r"running in (?:the )?background with (?:session )?id:? (?P<shell>[\w-]{1,60})"
+    r"|process running with session id (?P<session>\d{1,10})"
+    r"|started in (?:the )?background with agent_id: (?P<agent>[\w-]{1,80})"
+    r"|async agent launched[^\n]{0,80}\n\s*agentid: (?P<launched>[\w-]{1,60})"
+    r"|shellid: (?P<waited>[\w-]{1,60}) is still running",
+    re.IGNORECASE,
+)
+"""Beginning of a background task in the result of its call, in the words of Claude Code, Codex and Copilot."""
+_STILL = re.compile(r"still running|process running with|status:? \W{0,20}running", re.IGNORECASE)
+_NOTICE = ("notification", "background", "finished")
+_ENDS = re.compile(r"\b(?:kill|stop|cancel|terminate)", re.IGNORECASE)
+_KILLS = re.compile(
+    r"\b(?:p?kill|killall|taskkill|stop-process|fuser|docker (?:compose )?(?:down|stop|rm))\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTask:
+    """A background task whose end is not recorded. `id` is the agent's own, `text` its command or description, `index`
+    the message of the call that started it."""
+
+    id: str
+    text: str
+    index: int
+
+
+def running_tasks(messages: Sequence[Message], calls: Sequence[ToolCall]) -> tuple[RunningTask, ...]:
+    """Return the background tasks of `calls`, those of `messages`, that run at the end as far as the log tells. A call
+    that fetches the output ends a task unless it says that it still runs; so do a notice that names it, a call that
+    stops it, and a command that kills any process."""
+    running: dict[str, RunningTask] = {}
+    for called in calls:
+        data = called.call.input if isinstance(called.call.input, dict) else {}
+        output = called.result.text[:2000] if called.result else ""
+        for id in [str(value) for value in data.values() if isinstance(value, str | int) and str(value) in running]:
+            if called.result is not None and (_ENDS.search(called.call.name) or not _STILL.search(output)):
+                del running[id]
+        if any(isinstance(value, str) and _KILLS.search(value) for value in data.values()):
+            running.clear()
+        started = _STARTED.search(output) if "running" in output.lower() or "background" in output.lower() else None
+        started = started or (_STARTED.search(output) if "launched" in output else None)
+        if started:
+            id = next(filter(None, started.groups()))
+            words = next((data[key] for key in _COMMAND_KEYS if isinstance(data.get(key), str) and data[key]), "")
+            running.setdefault(id, RunningTask(id, " ".join(words.split()), called.index))
+    for index, message in enumerate(messages if running else ()):
+        if message.role in ("user", "system") and any(word in message.text for word in _NOTICE):
+            for id in [id for id, one in running.items() if one.index < index and id in message.text]:
+                del running[id]
+    return tuple(running.values())
+
+
+_COMMAND_KEYS = ("command", "cmd", "description", "prompt", "name")

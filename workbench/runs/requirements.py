@@ -20,9 +20,10 @@ from typing import Annotated, Literal
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from workbench.analysis.continuity import lost_request
 from workbench.analysis.generations import Generation, generations
 from workbench.analysis.recorded_compactions import following
-from workbench.analysis.retention import Retention, TrackedFact
+from workbench.analysis.retention import Retention
 from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -61,7 +62,8 @@ class Requirements(BaseModel):
     max_tokens: largest context afterwards, system prompt and tools included.
     max_cost: most that the summaries may cost, in dollars, estimated at the model's prices.
     tool_pairs: every tool call keeps its result.
-    continuity: the user's newest request must be in the result.
+    continuity: the user's newest request must be in the result, and after the first compaction the open tasks, the next
+      step and the running work must agree with it (`workbench.analysis.continuity`).
     generations: number of compactions, between which the context grows to its first size again; tool_pairs and
       max_cost must hold after the first one, all others after each.
     """
@@ -173,6 +175,9 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
     for step in _generations(one, bench, required.generations):
         when = f" after compaction {step.number}"
         found += _of_each(required, step.retention, step.after, sentences, step.watched, when)
+        lost = lost_request(bench.context.shape, step.retention) if required.continuity and step.number > 1 else None
+        if lost:
+            found.append(Failure("continuity", f"{lost.text}{when}"))
     return found
 
 
@@ -237,6 +242,9 @@ def _generations(one: Assessment, bench: Bench, count: int) -> tuple[Generation,
 
 def _of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
     """Yield the failed requirements that apply only to the first outcome."""
+    if required.continuity:
+        for broken in one.continuity:
+            yield Failure("continuity", broken.text)
     if required.tool_pairs:
         for check in one.failed:
             if check.name in ("tool pairs complete", "call batches together"):
@@ -280,13 +288,3 @@ def _of_each(
             yield Failure(name, f"{share:.1%} of {counted(whole.facts, 'fact')} {word}{when}, {least:.1%} required")
     if required.max_tokens is not None and tokens > required.max_tokens:
         yield Failure("max_tokens", f"{grouped(tokens)} tokens{when}, at most {grouped(required.max_tokens)} allowed")
-    if required.continuity and (lost := _lost_request(held)):
-        yield Failure("continuity", f"the newest request is {lost.state}{when}: “{clip(lost.text, QUOTED)}”")
-
-
-def _lost_request(held: Retention) -> TrackedFact | None:
-    """Return the user's newest request if the result lacks it; None if it is kept, in full or in part, or there is
-    none."""
-    requests = [fact for fact in (*held.facts, *held.tail) if fact.kind == "request"]
-    newest = max(requests, key=lambda fact: fact.index, default=None)
-    return newest if newest is not None and newest.state not in ("full", "part") else None

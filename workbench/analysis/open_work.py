@@ -1,0 +1,93 @@
+"""Open tasks, next steps and work at hand that a summary names, by its titles and labels.
+
+The titles are those of the agents ("Pending Tasks", "Current Work", "Optional Next Step", `<next_steps>`, "In
+Progress") and of the prompts here, in English and Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from workbench.summarizers.sections import SummarySection, sections_of
+
+_OPEN = re.compile(
+    r"\b(?:pending|next(?!\.js)|remaining|outstanding|unfinished|to-?do|in[ -]progress|still to|left to|"
+    r"open (?:tasks?|items?|work|issues?|questions?|threads?|points?))\b|^\W*open\W*$|"
+    r"待办|待处理|下一步|未完成|剩余|进行中",
+    re.IGNORECASE,
+)
+"""Title of a section with open tasks."""
+
+_CURRENT = re.compile(r"\b(?:current|state|status|active task|working on)\b|当前|状态", re.IGNORECASE)
+"""Title of a section with the work at hand."""
+
+_LABEL = re.compile(r"^[\W\d_]*(?P<title>[^:：\n]{2,40})[:：]\**[ \t]*(?P<rest>\S.*)$", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|\[ \])[ \t]+(?P<text>\S.*)$", re.MULTILINE)
+_NOTHING = re.compile(r"[\W_\d]*(?:none|nothing|no|n/a)\b|[\W_\d]*[无没]", re.IGNORECASE)
+
+_MENTION = re.compile(
+    rf"{_OPEN.pattern}|\b(?:not yet|still|needs?|must|should|then|continu\w*|was about to|mid-\w+|in the middle of|"
+    r"wait\w*|steps?|open|unanswered|asked|wants?|plan\w*|task|goal|begun|start\w*)\b|"
+    r"\[ \]|⏳|需要|继续|尚未|还没|请求",
+    re.IGNORECASE,
+)
+"""Words with which a summary may speak of open work outside such sections."""
+
+_ANALYSIS_END = re.compile(r"^\**Summary:?\**[ \t]*$|</analysis>", re.MULTILINE)
+
+
+class OpenWork(Struct, frozen=True):
+    """Texts of a summary's sections: `tasks` with open tasks and next steps, `current` with the work at hand.
+    `is_mentioned`: the summary may speak of open work anywhere."""
+
+    tasks: tuple[str, ...]
+    current: tuple[str, ...]
+    is_mentioned: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the sections say "none", or if there is none and no word of open work elsewhere."""
+        lines = [line for text in (*self.tasks, *self.current) for line in text.splitlines() if line.strip()]
+        return all(map(_NOTHING.match, lines)) and bool(self.tasks or not self.is_mentioned)
+
+    @property
+    def items(self) -> Iterator[str]:
+        """List items of the open tasks."""
+        return (found["text"] for text in self.tasks for found in _ITEM.finditer(text))
+
+
+def open_work(text: str) -> OpenWork:
+    """Return the open work that a summary names; an analysis before the summary proper is left out."""
+    summary = _ANALYSIS_END.split(text)[-1]
+    tasks: list[str] = []
+    current: list[str] = []
+    sections = sections_of(summary)
+    for number, section in enumerate(sections):
+        if _OPEN.search(section.title):
+            tasks.append(summary[section.body : _end_with_subsections(summary, sections, number)])
+        elif _CURRENT.search(section.title):
+            current.append(summary[section.body : section.end])
+        else:
+            labels = _LABEL.finditer(summary, section.body, section.end)
+            tasks += [label["rest"] for label in labels if _OPEN.search(label["title"])]
+    return OpenWork(tuple(tasks), tuple(current), _MENTION.search(text) is not None)
+
+
+def _end_with_subsections(summary: str, sections: Sequence[SummarySection], number: int) -> int:
+    """Return the end of a section with the sections below its heading ("###" below "##")."""
+    level = _level(summary, sections[number])
+    end = sections[number].end
+    for section in sections[number + 1 :]:
+        if not level or _level(summary, section) <= level:
+            break
+        end = section.end
+    return end
+
+
+def _level(summary: str, section: SummarySection) -> int:
+    """Number of `#` of a section's heading; 0 for another title."""
+    title = summary[section.start : section.body].lstrip()
+    return len(title) - len(title.lstrip("#"))
