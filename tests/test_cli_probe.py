@@ -169,7 +169,7 @@ async def test_a_kill_costs_no_answer_that_had_come(tmp_path: Path, monkeypatch:
     """At any moment: the next question is sent when the answer before it lies in the journal, and here the program is
     killed the moment that it has been sent."""
     session = write_lines(tmp_path / "session.jsonl", session_lines())
-    many = [Probe("recall", f"What stands on page {page}?", f"page {page} of it") for page in range(80)]
+    many = [Probe("recall", f"What stands on page {page}?", f"page {page} of it") for page in range(48)]
     write_probes(tmp_path / "session.probes.toml", many)
     sent = asyncio.Event()
     async with fake_api() as api:

@@ -13,6 +13,7 @@ from tests.facts.talk import agent, call, ran, result, user
 from workbench.analysis.needed_items import Item
 from workbench.analysis.probes import (
     FULL,
+    MOST,
     NOTHING,
     Exam,
     Probe,
@@ -25,7 +26,7 @@ from workbench.analysis.probes import (
     write_probes,
 )
 from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
-from workbench.analysis.probes.exam import QUESTIONS_PER_CALL, Arm, ArmContext
+from workbench.analysis.probes.exam import Arm, ArmContext
 from workbench.analysis.probes.lookup import Lookup, with_sources
 from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply, probes_path, probes_toml
 from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
@@ -115,9 +116,21 @@ class TestMade:
         )
         assert {one.answer for one in asked(talk).values()}.isdisjoint({"7"})
 
-    def test_a_control_asks_after_nothing_that_is_there(self) -> None:
-        named = (*TALK, agent("`stitch_ferry_ledger` is an invented name."))
-        assert not [one for one in asked(named) if "stitch_ferry_ledger" in one and "define" in one]
+    def test_a_control_asks_in_the_sessions_words_about_nothing_that_is_there(self) -> None:
+        talk = (
+            user("The keeper of the canal reads the gauge. Close the sluice before the storm."),
+            *wrote("src/gates.py", "def follow_sluice(level): return read_gauge(level)"),
+        )
+        (found,) = [one for one, probe in asked(talk).items() if probe.kind == "control"]
+        first, last = found.removeprefix("In which file did the agent define `").removesuffix("`?").split("_")
+        told = str(talk)
+        assert first in told
+        assert last in told
+        assert f"{first}_{last}" not in told
+        there = (*talk, agent(f"Next comes {first.title()}{last.title()}, or {first} {last}."))
+        assert found not in asked(there)
+        spoken = [one for one, probe in asked(talk[:1]).items() if probe.kind == "control"]
+        assert spoken == ['Fill in the blank (from a user message): "Keep the keeper storm below ____."']
 
     @pytest.mark.parametrize(
         ("content", "other", "question"),
@@ -150,6 +163,143 @@ class TestMade:
     def test_a_secret_is_not_asked_for(self) -> None:
         talk = (user("The token for the gauge of the upper weir is `sk-ant-REDACTED`, keep it."),)
         assert not [one for one in asked(talk).values() if "sk-ant" in one.answer]
+
+
+NAMES = [f"{first}{second}rneke" for first in "BDFGHJKLMN" for second in "aeiou"]
+
+
+def barges(count: int) -> tuple[Message, ...]:
+    """Messages of the agent with as many facts."""
+    loads = (f"The barge {name} carries turf to the harbour and draws" for name in NAMES[:count])
+    return tuple(agent(f"{load} {400 + n} cm of water.") for n, load in enumerate(loads))
+
+
+def draughts(count: int) -> list[Item]:
+    return [Item("number", str(400 + n), (str(400 + n),)) for n in range(count)]
+
+
+def questions_about(messages: Sequence[Message], needed: Sequence[Item] = (), most: int = MOST) -> list[Probe]:
+    return [one for one in probes_of(Shape(messages), "", needed, most) if one.kind != "control"]
+
+
+class TestBalance:
+    @pytest.mark.parametrize(
+        ("facts", "needed", "asked", "used"),
+        [
+            (19, 0, 19, 0),
+            (20, 0, 20, 0),
+            (21, 0, 21, 0),
+            (46, 0, 40, 0),
+            (19, 3, 19, 3),
+            (20, 3, 20, 3),
+            (21, 3, 20, 3),
+            (46, 9, 20, 9),
+            (46, 10, 20, 10),
+            (46, 11, 22, 11),
+            (46, 20, 40, 20),
+            (46, 21, 40, 20),
+            (20, 20, 20, 20),
+        ],
+    )
+    def test_half_of_at_least_20_questions_are_about_what_was_needed_later(
+        self, facts: int, needed: int, asked: int, used: int
+    ) -> None:
+        """Without a later use there are as many questions as facts, up to the limit."""
+        found = questions_about(barges(facts), draughts(needed))
+        assert (len(found), sum(one.used for one in found)) == (asked, used)
+
+    @pytest.mark.parametrize(("most", "used"), [(1, 1), (4, 2), (5, 3)])
+    def test_half_of_fewer_questions_too(self, most: int, used: int) -> None:
+        found = questions_about(barges(30), draughts(15), most)
+        assert (len(found), sum(one.used for one in found)) == (most, used)
+
+    @pytest.mark.parametrize(("rules", "asked"), [(0, 0), (1, 1), (13, 13), (14, 13)])
+    def test_one_question_per_rule_up_to_a_third(self, rules: int, asked: int) -> None:
+        orders = [user(f"Never open the lock of the {name} before the {n} bells.") for n, name in
+                  enumerate(NAMES[:rules], 700)]  # fmt: skip
+        found = questions_about((*orders, *barges(46)))
+        assert sum(one.kind == "instruction" for one in found) == asked
+        assert len(found) == 40
+
+    def test_rules_fill_the_room_that_other_facts_leave(self) -> None:
+        orders = [user(f"Never open the lock of the {name} before the {n} bells.") for n, name in
+                  enumerate(NAMES[:16], 700)]  # fmt: skip
+        assert sum(one.kind == "instruction" for one in questions_about(orders)) == 16
+
+    def test_a_rule_and_a_decision_without_a_name_are_asked_for_by_their_beginning(self) -> None:
+        talk = (
+            user("From now on, never empty the upper basin before the keeper has rung."),
+            agent("I'll use the old timetable instead of the printed one because the harbour has no printer."),
+        )
+        found = {one.kind: one for one in questions_about(talk)}
+        assert found["instruction"].question == (
+            'The user gave a rule that begins "From now on, never …". What is the whole rule?'
+        )
+        assert found["decision"].question == (
+            'The agent made a decision that begins "I\'ll use the old timetable …". What is the whole decision?'
+        )
+        assert found["instruction"].prose
+        assert found["decision"].prose
+
+    def test_a_decision_that_is_told_twice_is_asked_for_once(self) -> None:
+        told = "I'll use the old timetable instead of the printed one because the harbour has no printer"
+        talk = (agent(f"{told}."), agent(f"So {told} yet."), agent(f"{told.replace('old', 'long wooden river')}."))
+        assert [one.answer for one in questions_about(talk) if one.kind == "decision"] == [f"{told}."]
+
+
+class TestNeeded:
+    """What was needed later is asked for by what is said about it."""
+
+    def test_a_file_by_the_name_that_only_it_defines(self) -> None:
+        used = call("Read", {"file_path": "src/gates.py"})
+        read = (agent("", used), result(used, "1\tdef follow_sluice(level):\n2\t    return level"))
+        (found,) = [one for one in questions_about(read, [Item("path", "src/gates.py", ("src/gates.py",))]) if one.used]
+        assert (found.question, found.answer) == ("In which file is `follow_sluice` defined?", "src/gates.py")
+
+    def test_a_command_by_its_beginning_or_by_the_word_that_others_lack(self) -> None:
+        line = "canal-sim run --basin upper-7 --bells 12"
+        needed = [Item("command", line, (line,))]
+        (found,) = [one for one in questions_about(ran(line, "ok"), needed) if one.used and one.kind == "recall"]
+        assert found.question == 'The agent ran one command that begins "canal-sim …". What is the whole command?'
+        both = (*ran(line, "ok"), *ran("canal-sim run --basin lower-3 --bells 9", "ok"))
+        (found,) = [one for one in questions_about(both, needed) if one.used and one.kind == "recall"]
+        assert (found.question, found.answer) == (
+            'Fill in the blank (from a command that the agent ran): "canal-sim run --basin ____ --bells 12"',
+            "upper-7",
+        )
+
+    def test_a_number_by_its_line_of_a_result(self) -> None:
+        talk = ran("soundings", "The deepest place of the basin is at 2731 cm below the quay")
+        (found,) = [one for one in questions_about(talk, [Item("number", "2731", ("2731",))]) if one.used]
+        assert found.question.startswith("Fill in the blank (from a tool result): ")
+        assert found.answer == "2731"
+
+    def test_an_item_gets_one_question(self) -> None:
+        used = call("Read", {"file_path": "src/gates.py"})
+        talk = (
+            user("The keeper says that gates.py is too slow for the northern canal."),
+            agent("", used),
+            result(used, "1\tdef follow_sluice(level):\n2\t    return level"),
+        )
+        needed = [Item("path", "src/gates.py", ("src/gates.py",))]
+        assert sum(one.used for one in questions_about(talk, needed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("others", "accept"),
+    [
+        ("lock.py", ("gates.py",)),
+        ("gates.py", ("gates.py",)),
+        ("docs/gates.py", ("src/gates.py",)),
+        ("docs/src/gates.py", ("canal/src/gates.py",)),
+        ("x/canal/src/gates.py", ()),
+    ],
+)
+def test_a_short_file_name_is_accepted_only_if_no_other_file_has_it(others: str, accept: tuple[str, ...]) -> None:
+    """A bare name of the same file is no other file."""
+    talk = (*wrote("old/canal/src/gates.py", "def follow_sluice(level): ..."), agent(f"It reads `{others}` too."))
+    (found,) = [one for one in questions_about(talk) if "follow_sluice" in one.question]
+    assert (found.answer, found.accept) == ("old/canal/src/gates.py", accept)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +336,8 @@ def test_sentences_worth_asking_about(sentence: str, agents: bool, asks: bool) -
         ("The keeper's way of tide driven gates, TDG (Tide Driven Gates), is the best of ways.", "TDG", None),
         ("The barges keep to RFC 7231 in every message from the northern canal.", "7231", None),
         ("The sluice broke in line 412 of the northern canal controller.", "412", None),  # other after each edit
+        ("The sluice of the northern canal broke at `lock.py:412` on Sunday.", "lock.py:412", None),
+        ('The keeper of the canal resets the count of barges to `"0"` daily.', '"0"', None),
     ],
 )
 def test_where_a_blank_is_left(sentence: str, term: str, frame: str | None) -> None:
@@ -224,6 +376,7 @@ def test_a_blank_at_the_beginning_covers_everything_before(text: str, alone: boo
 
 
 FILE = Probe("artifact", "In which file is it?", "src/gates.py", ("gates.py",))
+DEEP = Probe("artifact", "In which file is it?", "old/canal/src/gates.py", ("src/gates.py",))
 LIMIT = Probe("recall", "How many?", "2,048")
 
 
@@ -234,6 +387,11 @@ LIMIT = Probe("recall", "How many?", "2,048")
         (FILE, "`src/gates.py`.", "alike"),
         (FILE, "gates.py", "alike"),
         (FILE, "/home/me/canal/src/gates.py", "alike"),
+        (FILE, "docs/gates.py", "wrong"),
+        (FILE, "The file is docs/gates.py", "wrong"),
+        (DEEP, "src/gates.py", "alike"),
+        (DEEP, "gates.py", "wrong"),
+        (DEEP, "canal/src/gates.py", "alike"),
         (FILE, "The file is src/gates.py", "alike"),
         (FILE, "src/gates.py or src/locks.py", "wrong"),
         (FILE, "not src/gates.py", "wrong"),
@@ -325,9 +483,9 @@ class TestLookup:
 class TestBatches:
     @pytest.mark.parametrize(
         ("count", "sizes"),
-        [(1, [1]), (QUESTIONS_PER_CALL, [QUESTIONS_PER_CALL]), (QUESTIONS_PER_CALL + 1, [QUESTIONS_PER_CALL, 1])],
+        [(1, [1]), (12, [12]), (13, [12, 1]), (24, [12, 12])],
     )
-    def test_questions_per_call(self, count: int, sizes: list[int]) -> None:
+    def test_questions_per_prompt(self, count: int, sizes: list[int]) -> None:
         probes = tuple(Probe("recall", f"How high is weir number {n}?", f"{n} fathoms") for n in range(count))
         exam = Exam(session_of(TALK), probes, ())
         assert [len(batch) for batch in exam.batches] == sizes

@@ -105,14 +105,19 @@ class Mentions:
 
     def add(self, text: str, cwd: str) -> None:
         """Add the mentions of a text."""
-        text = _GUTTER.sub("", _URL.sub(" ", text))
-        self.paths.update(plain_path(match[0], cwd) for match in _PATH.finditer(text))
+        text = self.add_paths(text, cwd)
         for match in _ID.finditer(text):
             if not _STANDARDS.fullmatch(match[0]):
                 self.ids.setdefault(match[0].removeprefix("v"), set()).update(_words_near(text, match))
         for match in _NUMBER.finditer(text):
             if _is_specific_number(match[1], match[2] or ""):
                 self.numbers.setdefault(_plain_number(match[1]), set()).update(_words_near(text, match))
+
+    def add_paths(self, text: str, cwd: str) -> str:
+        """Add only the paths of a text. Return the text without addresses and line numbers."""
+        text = _GUTTER.sub("", _URL.sub(" ", text))
+        self.paths.update(plain_path(match[0], cwd) for match in _PATH.finditer(text))
+        return text
 
 
 def _tag_spans(text: str, accept: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:

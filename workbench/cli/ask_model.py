@@ -44,10 +44,11 @@ from workbench.tokens.cost import added, money, usage_words
 class SessionInfo:
     """Facts about a session that outlive it. `origin` is the source of the questions in words; `numbers` maps the ids
     of the messages with the answers to their numbers from 1; `watched` has the state of each watched sentence in every
-    variant."""
+    variant. `goes_on`: the session has messages after this epoch, so that something may be needed later."""
 
     file: Path
     epoch: int
+    goes_on: bool
     origin: str
     numbers: Mapping[str, int]
     watched: tuple[RuleByVariant, ...]
@@ -70,7 +71,9 @@ class SessionExam:
         """Return the facts to keep. Reads every message."""
         index_of = self.bench.context.shape.index_of
         numbers = {probe.source: index_of[probe.source] + 1 for probe in self.exam.probes if probe.source in index_of}
-        return SessionInfo(self.file, self.bench.epoch, self.origin, numbers, rules_by_variant(self.bench, self.exam))
+        goes_on = self.bench.epoch < len(self.bench.session.epochs)
+        watched = rules_by_variant(self.bench, self.exam)
+        return SessionInfo(self.file, self.bench.epoch, goes_on, self.origin, numbers, watched)
 
 
 Open = Callable[[Path], SessionExam]

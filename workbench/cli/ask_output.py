@@ -24,7 +24,9 @@ WORDS = 110
 def document(info: SessionInfo, found: ProbeResults) -> dict[str, Any]:
     head = {"file": info.file, "epoch": info.epoch, "question_source": info.origin, "answer_source": found.by}
     watched = [_watched_document(found, one) for one in info.watched]
-    return {**head, **answers_document(found), "watched": watched}
+    used = found.used if info.goes_on else None
+    counts = {"questions_used_later": used, "questions_per_prompt": found.per_prompt}
+    return {**head, **counts, **answers_document(found), "watched": watched}
 
 
 def _watched_document(found: ProbeResults, one: RuleByVariant) -> dict[str, Any]:
@@ -36,11 +38,12 @@ def print_answers(info: SessionInfo, found: ProbeResults, *, alone: bool) -> Non
     """Print the results of every variant; with `alone` (a single session) also every question."""
     controls = len(found.probes) - len(found.scored)
     asked = f"{counted(len(found.scored), 'question')} and {counted(controls, 'control')}, {info.origin}"
+    used = counted(found.used, "question") if info.goes_on else "none, because the session ends with this epoch"
     if alone:
-        write_fields([("asked", asked), ("answered", _by(found))])
+        write_fields([("asked", asked), ("used later", used), ("answered", _by(found))])
     else:
         click.secho(f"{printable(str(info.file))}, epoch {info.epoch}", bold=True)
-        click.echo(asked)
+        click.echo(f"{asked}; used later: {used}")
     click.echo()
     write_tables([_shares_table(_variants(found), found.kinds).without("file", "epoch", "sessions", "controls")])
     click.echo()
@@ -57,7 +60,9 @@ def print_answers(info: SessionInfo, found: ProbeResults, *, alone: bool) -> Non
 
 
 def _by(found: ProbeResults) -> str:
-    return f"{found.by}: what the text contains, not what a model knows" if found.by == LOOKED_UP else found.by
+    if found.by == LOOKED_UP:
+        return f"{found.by}: what the text contains, not what a model knows"
+    return f"{found.by}, {counted(found.per_prompt, 'question')} per prompt" if found.per_prompt else found.by
 
 
 def _print_questions(found: ProbeResults, numbers: Mapping[str, int]) -> None:
@@ -223,7 +228,8 @@ def answers_document(found: ProbeResults) -> dict[str, Any]:
 def sum_document(found: ProbeTotals) -> dict[str, Any]:
     """Return the variants with their shares over all sessions, as JSON."""
     arms = [{**one.document(), "sessions": one.sessions} for one in _totals(found)]
-    return {"answer_source": found.several[0].by, "variants": arms}
+    first = found.several[0]
+    return {"answer_source": first.by, "questions_per_prompt": first.per_prompt, "variants": arms}
 
 
 def _share_document(share: ProbeScore | None) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from workbench.analysis.retention import superseded_texts
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import facts_of, standing_of
 from workbench.facts.answers import typed_texts
+from workbench.facts.fact import Fact
 from workbench.facts.pastes import without_paste
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import is_agent_message, message_prose, sentences
@@ -61,7 +62,7 @@ _COMMON_TERMS = (
     "json.stringify localstorage try/catch try/except read/write and/or either/or stdin/stdout node_modules sys.path "
     "os.environ process.env print() main() init() async/await ok/error true/false return origin/main origin/master "
     "components/ src/ lib/ test/ tests/ utils/ docs/ hooks/ types/ "
-    "setup.cfg requirements.txt font-medium font-bold collections.abc os.path"
+    "database_url setup.cfg requirements.txt font-medium font-bold collections.abc os.path"
 )
 
 _COMMON = frozenset(_COMMON_TERMS.split())
@@ -118,7 +119,9 @@ def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | No
     words."""
     low = term.lower()
     fewest_letters = FEWEST_LETTERS if term.isascii() and term.isalpha() else 2
-    if low in _COMMON or len(term) < fewest_letters or _YEAR.fullmatch(term) or not any(map(str.isalnum, term)):
+    if low in _COMMON or len(term) < fewest_letters or _YEAR.fullmatch(term) or _LINE.search(term):
+        return None
+    if sum(map(str.isalnum, term)) < 2:
         return None
     rest = without_term(sentence, term)
     if rest.count(" ") < 1 or len(rest) != len(sentence) - len(term) + 1 or len(words_of(rest)) < fewest:
@@ -158,6 +161,9 @@ edit."""
 _SPELLED_OUT = re.compile(rf"{BLANK} \(([^()]{{4,80}})\)")
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+_LINE = re.compile(r"\.\w{1,5}:\d+$")
+"""Line of a file, which changes with every edit."""
 
 
 def is_unique(frame: str, term: str, text: str) -> bool:
@@ -214,27 +220,40 @@ class ProbedContext:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """All files that are mentioned."""
-        paths = (fact.text for fact in facts_of(self.shape) if fact.kind == "path")
-        return frozenset(plain_path(path, self.folder) for path in paths)
+        """All files that are mentioned, without the project's folder."""
+        read = Mentions()
+        for message in self.messages:
+            for text in texts_of(message):
+                read.add_paths(text, self.folder)
+        facts = (plain_path(fact.text, self.folder) for fact in facts_of(self.shape) if fact.kind == "path")
+        return frozenset(read.paths | set(facts))
 
     @cached_property
-    def names(self) -> Counter[str]:
-        """Number of files by name."""
-        return Counter(path.rpartition("/")[2] for path in self.paths)
+    def ends(self) -> Counter[str]:
+        """Number of files by each end of their path: `a/b/c.py` counts for `c.py`, `b/c.py` and itself."""
+        split = (path.split("/") for path in self._unnested)
+        return Counter("/".join(parts[at:]) for parts in split for at in range(len(parts)))
+
+    @cached_property
+    def _unnested(self) -> frozenset[str]:
+        """The files, each under its longest path: `c.py` and `b/c.py` may be the file `a/b/c.py`."""
+        ends = {
+            "/".join(parts[at:]) for path in self.paths if (parts := path.split("/")) for at in range(1, len(parts))
+        }
+        return frozenset(path for path in self.paths if path not in ends)
 
     def file(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return a path as the answer, and its other accepted forms: the last two parts, and the file name if
-        unique."""
+        """Return a path as the answer, and the shortest end of it that no other file of the session has, if any:
+        `c.py` for `a/b/c.py`, or `b/c.py` next to another `c.py`."""
         plain = plain_path(normal_path(path), self.folder)
-        name = plain.rpartition("/")[2]
-        several = plain.split("/")
-        end = ("/".join(several[-2:]),) if len(several) > 2 else ()
-        return plain, (*end, name) if name != plain and self.names[name] <= 1 else end
+        parts = plain.split("/")
+        ends = ("/".join(parts[at:]) for at in reversed(range(1, len(parts))))
+        return plain, tuple(end for end in ends if self.ends[end] <= 1)[:1]
 
 
 def sentence_questions(source: ProbedContext) -> Iterator[Candidate]:
-    """Yield questions from sentences of the user, of the agent and of errors."""
+    """Yield questions from rules and decisions, from other sentences of the user and the agent, and from errors."""
+    yield from _rules_and_decisions(source)
     yield from _user_sentences(source)
     yield from _agent_sentences(source)
     yield from _errors(source)
@@ -242,31 +261,49 @@ def sentence_questions(source: ProbedContext) -> Iterator[Candidate]:
 
 def _user_sentences(source: ProbedContext) -> Iterator[Candidate]:
     superseded = superseded_texts(source.shape)
-    rules = {one.fact.text.lower() for one in standing_of(source.shape)}
-    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by == "user"}
+    binding = {one.text.lower() for _, one in _binding_facts(source)}
     for index, words in typed_texts(source.messages):
         for sentence in sentences(without_paste(words)):
             low = sentence.lower()
-            if low in superseded or not is_worth_asking(sentence, agents=False):
-                continue
-            if low in rules:
-                found = list(_blank(source, "instruction", "from a rule of the user", sentence, index, 6))
-                yield from found or _rule_by_beginning(source, sentence, index, rules)
-            elif low in decided:
-                yield from _blank(source, "decision", "from a decision of the user", sentence, index, 5)
-            else:
+            if low not in superseded | binding and is_worth_asking(sentence, agents=False):
                 yield from _blank(source, "recall", "from a user message", sentence, index, 3)
 
 
+def _binding_facts(source: ProbedContext) -> list[tuple[ProbeKind, Fact]]:
+    """Return the rules in force and the decisions, without answers to questions, which have a question already."""
+    superseded = superseded_texts(source.shape)
+    rules = [one.fact for one in standing_of(source.shape) if not one.superseded_by]
+    known = {fact.text.lower() for fact in rules} | superseded
+    decisions = [
+        fact
+        for fact in facts_of(source.shape)
+        if fact.kind == "decision" and not fact.detail and fact.text.lower() not in known
+    ]
+    return [*(("instruction", fact) for fact in rules), *(("decision", fact) for fact in decisions)]
+
+
+def _rules_and_decisions(source: ProbedContext) -> Iterator[Candidate]:
+    """Yield the questions about each rule in force and each decision: with a blank, or by its first words."""
+    several = _binding_facts(source)
+    begins = [" ".join(fact.text.lower().split()) for _, fact in several]
+    for kind, fact in several:
+        who = "user" if kind == "instruction" or fact.by == "user" else AGENT
+        rank = 6 if kind == "instruction" else 5 if who == "user" else 3
+        noun = "rule" if kind == "instruction" else "decision"
+        sentence = " ".join(fact.text.split())
+        if is_worth_asking(sentence, agents=False):
+            yield from _blank(source, kind, f"from a {noun} of the {who}", sentence, fact.index, rank)
+        made = "gave" if kind == "instruction" else "made"
+        yield from by_beginning(
+            source, kind, f"The {who} {made} a {noun}", noun, sentence, fact.index, begins, rank - 1
+        )
+
+
 def _agent_sentences(source: ProbedContext) -> Iterator[Candidate]:
-    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by != "user"}
+    binding = {fact.text.lower() for _, fact in _binding_facts(source)}
     for index, message in enumerate(source.messages):
-        if not is_agent_message(message):
-            continue
-        for sentence in sentences(message_prose(message)):
-            if sentence.lower() in decided and is_worth_asking(sentence, agents=False):
-                yield from _blank(source, "decision", "from a decision of the agent", sentence, index, 3)
-            elif is_worth_asking(sentence, agents=True):
+        for sentence in sentences(message_prose(message)) if is_agent_message(message) else ():
+            if sentence.lower() not in binding and is_worth_asking(sentence, agents=True):
                 yield from _blank(source, "recall", AGENT_SAID, sentence, index, 1)
 
 
@@ -293,22 +330,32 @@ def _blank(
 
 
 BEGINNING = 3
-"""First words of a rule that the question quotes; more if none of them is meaningful."""
+"""First words of a sentence that the question quotes; more if none of them is meaningful, or others begin alike."""
 
 
-def _rule_by_beginning(source: ProbedContext, rule: str, index: int, rules: Collection[str]) -> Iterator[Candidate]:
-    """Yield a question that quotes the first words of a rule and asks for all of it; the answer is judged by its
-    sense."""
-    words = rule.split()
-    sizes = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
-    size = next(sizes, len(words))
-    begins, rest = " ".join(words[:size]), " ".join(words[size:])
-    if len(words) < 3 * BEGINNING or len(words_of(rest)) < 3:
+def by_beginning(
+    source: ProbedContext,
+    kind: ProbeKind,
+    told: str,
+    noun: str,
+    sentence: str,
+    index: int,
+    others: Collection[str],
+    rank: float,
+) -> Iterator[Candidate]:
+    """Yield at most one question: the first words of a sentence, which no other of `others` (lower case) begins with.
+    It asks for the whole sentence, and the answer is judged by its sense."""
+    words = sentence.split()
+    for size in range(BEGINNING, len(words) // 2 + 1):
+        begins, rest = " ".join(words[:size]), " ".join(words[size:])
+        if words_of(begins) and sum(other.startswith(begins.lower()) for other in others) <= 1:
+            break
+    else:
         return
-    if sum(other.startswith(begins.lower()) for other in rules) > 1:
+    if len(sentence) > LONGEST or len(words_of(rest)) < 3 or _LISTED.search(sentence):
         return
-    question = f'The user gave a rule that begins "{begins} …". What is the whole rule?'
-    yield Candidate(Probe("instruction", question, rule, (), True, source.messages[index].id, rule), index, 5)
+    question = f'{told} that begins "{begins} …". What is the whole {noun}?'
+    yield Candidate(Probe(kind, question, sentence, (), True, source.messages[index].id, sentence), index, rank)
 
 
 def is_file(term: str) -> bool:

@@ -27,8 +27,11 @@ from workbench.session.masked import searched_message
 from workbench.summarizers import run_history
 from workbench.summarizers.run_records import RunRecord
 
-QUESTIONS_PER_CALL = 20
-"""Questions per call."""
+QUESTIONS_PER_PROMPT = 12
+"""Questions in one prompt; only the last ones have fewer, also where a question would give away an answer of others.
+It is fixed because the number of questions in one prompt moves the share of right answers, in a published study by 9 to
+11 points: shares with different numbers cannot be compared. 12 divides 20 questions with their 4 controls, and 40 with
+their 8, without a rest."""
 
 JUDGEMENTS_PER_CALL = 40
 
@@ -110,8 +113,8 @@ class Exam:
         random.Random(self.seed).shuffle(left)
         found: list[list[int]] = []
         for number in left:
-            room = (batch for batch in found if len(batch) < QUESTIONS_PER_CALL and not self._gives_away(number, batch))
-            batch = next(room, None)
+            room = (batch for batch in found if len(batch) < QUESTIONS_PER_PROMPT)
+            batch = next((batch for batch in room if not self._gives_away(number, batch)), None)
             if batch is None:
                 found.append([number])
             else:

@@ -1,10 +1,8 @@
 """Generate questions from a context: `probes_of`. By code, without a model.
 
-Answers occur verbatim in the session: a term left out of a sentence, the file that holds a name, the user's own words.
-Facts that the session used later rank first, then the user's statements, then facts whose loss is grave. No question
-gives away another answer.
-
-Control questions, which no context answers, ask about invented things: any answer to one is made up.
+Answers occur verbatim in the session: a term left out of a sentence, the rest of a sentence, the file that holds a
+name, the user's own words. Half of the questions are about what the session needed later; the others are shared among
+rules, decisions and all else. No question gives away another answer.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.mentions import commands, words_of
@@ -24,7 +23,9 @@ from workbench.analysis.probes.cloze import (
     is_unique,
     sentence_questions,
 )
-from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, contains_term
+from workbench.analysis.probes.controls import controls
+from workbench.analysis.probes.later import DEFINES, further_questions, is_about, needed_questions
+from workbench.analysis.probes.probe import KINDS, Probe, ProbeKind, contains_term
 from workbench.base.secrets import MASK
 from workbench.base.text import clip
 from workbench.compaction.shape import Shape
@@ -42,65 +43,100 @@ from workbench.session import Message
 MOST = 40
 """Questions by default; controls are extra."""
 
+FEWEST = 20
+"""Questions that a session gets if it has facts for so many, even if fewer than half of them were needed later."""
+
 PER_CONTROL = 5
 """Questions per control."""
 
 PER_MESSAGE = 3
-"""Most questions from one message."""
+"""Most questions from one message, except about rules, decisions and what was needed later."""
 
 SHOWN = 500
 """Characters to which a prose answer is cut."""
 
+BINDING: tuple[ProbeKind, ...] = ("instruction", "decision")
+
 
 def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most: int = MOST) -> tuple[Probe, ...]:
-    """Return at most `most` questions about a context, evenly by kind, and the controls. `folder` is the project's,
-    `needed` what the session used later. No question or answer has a secret. Deterministic; seconds per ten megabytes.
-    """
+    """Return at most `most` questions about a context, and the controls. `folder` is the project's, `needed` what the
+    session used later. Half of the questions are about that: if it gives fewer, there are fewer questions, but not
+    fewer than `FEWEST`. No question or answer has a secret. Deterministic; seconds per ten megabytes."""
     source = ProbedContext(shape, folder)
-    by_kind: dict[ProbeKind, list[Candidate]] = {kind: [] for kind in KINDS}
-    for found in _candidates(source):
-        if MASK not in f"{found.probe.question} {found.probe.answer}":
-            by_kind[found.probe.kind].append(_ranked_by_need(found, needed))
-    for several in by_kind.values():
-        several.sort(key=lambda one: -one.rank)
-    chosen = _choose(source, by_kind, most)
+    found = [_marked(one, needed) for one in _candidates(source, needed)]
+    found = [one for one in found if MASK not in f"{one.probe.question} {one.probe.answer}"]
+    found.sort(key=lambda one: -one.rank)
+    chosen = _choose(source, found, most)
+    if len(chosen) < min(most, FEWEST):
+        further = [one for one in further_questions(source) if MASK not in f"{one.probe.question} {one.probe.answer}"]
+        _take(source, chosen, further, min(most, FEWEST), PER_MESSAGE)
     chosen.sort(key=lambda one: (KINDS.index(one.probe.kind), one.index))
     asked = tuple(one.probe for one in chosen)
-    return (*asked, *controls(source.flat, -(-len(asked) // PER_CONTROL)))
+    named = any(probe.kind == "artifact" for probe in asked)
+    return (*asked, *controls(source.messages, source.flat, -(-len(asked) // PER_CONTROL), named=named))
 
 
-def _ranked_by_need(found: Candidate, needed: Sequence[Item]) -> Candidate:
-    probe = found.probe
-    answers = (probe.answer, *probe.accept)
-    if not any(
-        any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
-        or (item.words and item.text in probe.says)
-        for item in needed
-    ):
+def _marked(found: Candidate, needed: Sequence[Item]) -> Candidate:
+    """Return a candidate that is marked as used if it asks for a needed item."""
+    if found.probe.used or not any(is_about(found.probe, item) for item in needed):
         return found
-    return replace(found, probe=replace(probe, used=True), rank=found.rank + 4)
+    return replace(found, probe=replace(found.probe, used=True))
 
 
-def _choose(source: ProbedContext, by_kind: dict[ProbeKind, list[Candidate]], most: int) -> list[Candidate]:
-    """Return at most `most` fitting candidates, chosen from each kind in turn."""
+def _choose(source: ProbedContext, found: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return at most `most` fitting candidates of `found`, best first: half about what was needed later; of the others
+    a third about rules, a third about decisions, and the rest about all else, unless one of these has too few."""
     chosen: list[Candidate] = []
-    waiting = {kind: iter(several) for kind, several in by_kind.items() if several}
-    while waiting and len(chosen) < most:
-        for kind in list(waiting):
-            fitting = next((one for one in waiting[kind] if _fits(source, one, chosen)), None)
-            if fitting is None:
-                del waiting[kind]
-            elif len(chosen) < most:
-                chosen.append(fitting)
+    used = [one for one in found if one.probe.used]
+    others = [one for one in found if not one.probe.used]
+    _take(source, chosen, used, -(-most // 2))
+    size = min(most, max(FEWEST, 2 * len(chosen))) if chosen else most
+    third = (size - len(chosen)) // 3
+    for kind in BINDING:
+        _take(source, chosen, [one for one in others if one.probe.kind == kind], len(chosen) + third)
+    _take(source, chosen, [one for one in others if one.probe.kind not in BINDING], size, PER_MESSAGE)
+    _take(source, chosen, found, size)
     return chosen
 
 
-def _fits(source: ProbedContext, one: Candidate, chosen: Sequence[Candidate]) -> bool:
-    """True if a question and the chosen ones do not share or reveal an answer, and its blank fits no other answer."""
-    if sum(other.index == one.index for other in chosen) >= PER_MESSAGE:
+def _take(
+    source: ProbedContext,
+    chosen: list[Candidate],
+    several: Sequence[Candidate],
+    stop: int,
+    per_message: int | None = None,
+) -> None:
+    """Add fitting candidates to the chosen ones until there are `stop`."""
+    for one in _in_turn(several):
+        if len(chosen) >= stop:
+            return
+        if _fits(source, one, chosen, per_message):
+            chosen.append(one)
+
+
+def _in_turn(several: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield candidates from each kind in turn, in the order given."""
+    by_kind = [[one for one in several if one.probe.kind == kind] for kind in KINDS]
+    for row in zip_longest(*by_kind):
+        yield from (one for one in row if one is not None)
+
+
+def _fits(source: ProbedContext, one: Candidate, chosen: Sequence[Candidate], per_message: int | None) -> bool:
+    """True if a question and the chosen ones do not share or reveal an answer, ask about different sentences, and its
+    blank fits no other answer. `per_message`: most questions about one message."""
+    if per_message is not None and sum(other.index == one.index for other in chosen) >= per_message:
         return False
     for other in chosen:
-        if other.probe.answer.lower() == one.probe.answer.lower() or other.probe.question == one.probe.question:
+        kinds = (one.probe.kind, other.probe.kind)
+        if one.probe.question == other.probe.question or (
+            one.probe.says == other.probe.says and "continuation" not in kinds
+        ):
+            return False
+        if _forms(one) & _forms(other):
+            return False
+        if one.probe.kind == "recall" and one.probe.prose and one.probe.answer in other.probe.answer:
+            return False  # a sentence of a request that is asked for as a whole
+        if one.probe.prose and other.probe.prose and "continuation" not in kinds and _says_the_same(one, other):
             return False
         if not one.probe.prose and contains_term(one.probe.answer, other.probe.question):
             return False
@@ -109,7 +145,21 @@ def _fits(source: ProbedContext, one: Candidate, chosen: Sequence[Candidate]) ->
     return not one.frame or is_unique(" ".join(one.frame.split()), one.probe.answer, source.flat)
 
 
-def _candidates(source: ProbedContext) -> Iterator[Candidate]:
+ALIKE = 0.7
+"""Share of words in common from which two sentences count as the same, told twice."""
+
+
+def _says_the_same(one: Candidate, other: Candidate) -> bool:
+    words, others = words_of(one.probe.answer), words_of(other.probe.answer)
+    return len(words & others) >= ALIKE * min(len(words), len(others))
+
+
+def _forms(one: Candidate) -> set[str]:
+    return {form.lower() for form in (one.probe.answer, *one.probe.accept)}
+
+
+def _candidates(source: ProbedContext, needed: Sequence[Item]) -> Iterator[Candidate]:
+    yield from needed_questions(source, needed)
     yield from sentence_questions(source)
     yield from _user_answers(source)
     yield from _edited_files(source)
@@ -147,12 +197,6 @@ _ASSENTS = re.compile(
 
 # --- actions ----------------------------------------------------------------------------------------------------------
 
-_DEFINES = re.compile(
-    r"^\s*(?:(?:export|default|public|private|protected|static|pub|async|abstract)\s+)*"
-    r"(?:def|class|function|func|fn|interface|struct|trait|enum)\s+(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w{5,60})",
-    re.MULTILINE,
-)
-
 _NAMES = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[A-Z]\w+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+[A-Z]\w+)\b")
 
 
@@ -167,7 +211,7 @@ def _edited_files(source: ProbedContext) -> Iterator[Candidate]:
             new, old = set(_NAMES.findall(one.new)), set(_NAMES.findall(one.old))
             for name in sorted(new):
                 named.setdefault(name, {}).setdefault(path, called.index)
-            for name in (match["name"] for match in _DEFINES.finditer(one.new)):
+            for name in (match["name"] for match in DEFINES.finditer(one.new)):
                 if name not in old:
                     defined.setdefault(name, {}).setdefault(path, called.index)
     seen: set[str] = set()
@@ -288,39 +332,3 @@ def _check_questions(context: ProbedContext, called: ToolCall, line: str) -> Ite
         answered = context.messages[called.result_index].id
         says = f"{line}: {counts[0]} passed"
         yield Candidate(Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2)
-
-
-_TEMPLATES = (
-    "In which file did the agent define `{symbol}`?",
-    'Fill in the blank (from a user message): "Keep the {thing} below ' + BLANK + ' entries."',
-    "Which command did the agent run to rebuild the {thing}?",
-    'The agent asked: "Where should the {thing} be kept?" What did the user answer?',
-    'Fill in the blank (from an error message): "{error}: could not open ' + BLANK + '"',
-    "Which file did the agent delete because the {thing} had replaced it?",
-    "How many seconds did the user allow for the {thing} to start?",
-    'Fill in the blank (from a rule of the user): "Before touching the {thing}, run ' + BLANK + '."',
-)
-
-_INVENTED = (
-    ("stitch_ferry_ledger", "tide ledger", "FerryLedgerError"),
-    ("prune_orchard_index", "orchard index", "OrchardIndexError"),
-    ("hydrateBeaconQueue", "beacon queue", "BeaconQueueError"),
-    ("reconcile_harbour_map", "harbour map", "HarbourMapError"),
-    ("foldLanternCache", "lantern cache", "LanternCacheError"),
-    ("audit_meadow_quota", "meadow quota", "MeadowQuotaError"),
-    ("mirrorGlacierPool", "glacier pool", "GlacierPoolError"),
-    ("throttle_comet_feed", "comet feed", "CometFeedError"),
-    ("sweepPaddockTable", "paddock table", "PaddockTableError"),
-    ("graft_violet_schema", "violet schema", "VioletSchemaError"),
-)
-"""Invented names."""
-
-MOST_CONTROLS = len(_TEMPLATES)
-
-
-def controls(text: str, count: int) -> Iterator[Probe]:
-    """Yield `count` questions, at most `MOST_CONTROLS`, about things that `text`, the whole context, does not name."""
-    low = text.lower()
-    free = [names for names in _INVENTED if not any(name.lower() in low for name in names)]
-    for template, (symbol, thing, error) in zip(_TEMPLATES[:count], free, strict=False):
-        yield Probe("control", template.format(symbol=symbol, thing=thing, error=error), "")

@@ -81,7 +81,8 @@ def mark_reply(probe: Probe, reply: str | None) -> Mark:
         return "exact"
     if unknown and _normalized(reply) not in map(_normalized, (probe.answer, *probe.accept)):
         return "not known"
-    return "alike" if any(_is_alike(reply, right) for right in (probe.answer, *probe.accept)) else "wrong"
+    alike = any(_is_alike(reply, right) for right in (probe.answer, *probe.accept))
+    return "alike" if alike and not _names_another_file(reply, probe) else "wrong"
 
 
 def is_not_known(reply: str) -> bool:
@@ -110,10 +111,21 @@ def _is_alike(reply: str, right: str) -> bool:
 
 
 def _same_file(reply: str, answer: str) -> bool:
-    """True if one path ends with the other; a reply without a folder must be the whole answer."""
-    if " " in reply or not ("." in answer or "/" in answer):
-        return False
-    return reply.endswith(f"/{answer.lstrip('./')}") or ("/" in reply and answer.endswith(f"/{reply.lstrip('./')}"))
+    """True if a path ends with the answer. Shorter ends of the answer are right only if the probe accepts them: another
+    file may end so too."""
+    return " " not in reply and ("." in answer or "/" in answer) and reply.endswith(f"/{answer.lstrip('./')}")
+
+
+def _names_another_file(reply: str, probe: Probe) -> bool:
+    """True if a reply has an accepted end of the answer's path in another folder: `docs/a.py` for `src/a.py`."""
+    given, answer = _normalized(reply), _normalized(probe.answer)
+    for end in map(_normalized, probe.accept):
+        if not answer.endswith(f"/{end}"):
+            continue
+        found = re.findall(rf"[^\s`'\"()]*/{re.escape(end)}(?!\w)", given)
+        if any(not f"/{one}".endswith(f"/{answer}") and not answer.endswith(f"/{one.lstrip('/')}") for one in found):
+            return True
+    return False
 
 
 def _digits(text: str) -> str:

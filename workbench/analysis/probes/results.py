@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam
+from workbench.analysis.probes.exam import FULL, NOTHING, QUESTIONS_PER_PROMPT, Arm, Exam
 from workbench.analysis.probes.lookup import Lookup
 from workbench.analysis.probes.probe import KINDS, RIGHT, Mark, Probe, ProbeKind, mark_reply
 from workbench.compaction.summary_request import Answer
@@ -56,17 +56,24 @@ class ProbeScore(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ProbeResults:
-    """Answers of every arm to every probe: `answers[arm][probe]`. `by` is the name of the model, or `LOOKED_UP`."""
+    """Answers of every arm to every probe: `answers[arm][probe]`. `by` is the name of the model, or `LOOKED_UP`;
+    `per_prompt` the number of questions that a prompt to it has, None without a model."""
 
     probes: tuple[Probe, ...]
     arms: tuple[Arm, ...]
     answers: tuple[tuple[ProbeAnswer, ...], ...]
     by: str
+    per_prompt: int | None = None
 
     @cached_property
     def scored(self) -> tuple[int, ...]:
         """Indexes of the probes except the controls."""
         return tuple(number for number, probe in enumerate(self.probes) if probe.kind != "control")
+
+    @property
+    def used(self) -> int:
+        """Number of questions about something that the session needed later."""
+        return sum(self.probes[number].used for number in self.scored)
 
     def share(self, arm: int, kind: ProbeKind | None = None) -> ProbeScore | None:
         """Return the score of an arm for one kind, or for all kinds except controls; None without an answer."""
@@ -129,7 +136,7 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> ProbeResults:
             there, line = lookup.answer(probe)
             given.append(ProbeAnswer(reply, mark, line, _is_stated(line, mark_reply(probe, there))))
         rows.append(tuple(given))
-    return ProbeResults(exam.probes, exam.arms, tuple(rows), by)
+    return ProbeResults(exam.probes, exam.arms, tuple(rows), by, QUESTIONS_PER_PROMPT)
 
 
 def _is_stated(line: str, looked_up: Mark) -> bool:

@@ -342,10 +342,14 @@ def shares(found: ProbeResults) -> str:
 def method_words(found: AnswerGrid, last_action: str) -> str:
     by = found.evaluation.by
     answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
+    if found.evaluation.per_prompt:
+        answered += f", {several(found.evaluation.per_prompt, 'question')} per prompt"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
     many, controls = len(found.evaluation.scored), len(found.evaluation.probes) - len(found.evaluation.scored)
     with_controls = f" and {several(controls, 'control')}" if controls else ""
-    return " · ".join(filter(None, (last_action, answered, f"{several(many, 'question')}{with_controls} {origin}")))
+    used = f", {found.evaluation.used} about something used later" if found.evaluation.used else ""
+    asked = f"{several(many, 'question')}{with_controls} {origin}{used}"
+    return " · ".join(filter(None, (last_action, answered, asked)))
 
 
 def details(found: ProbeResults, row: RuleByVariant | int, bench: Bench) -> Sequence[TextPart]:

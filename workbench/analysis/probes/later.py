@@ -1,0 +1,256 @@
+"""Questions about what the session needed later: files, commands, numbers, identifiers and sentences.
+
+`workbench.analysis.needed_items` says what was needed. Each item is asked for by what the context says about it: the
+name that only this file defines, the beginning of a command, the sentence or the line of a tool result around a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from workbench.analysis.mentions import commands, plain_path, words_of
+from workbench.analysis.needed_items import Item
+from workbench.analysis.probes.cloze import (
+    FEWEST_BESIDE_AN_ERROR,
+    LONGEST,
+    LONGEST_COMMAND,
+    Candidate,
+    ProbedContext,
+    by_beginning,
+    is_specific_term,
+    is_unique,
+    is_worth_asking,
+    terms_of,
+    with_blank,
+)
+from workbench.analysis.probes.probe import BLANK, Probe, ProbeKind, contains_term
+from workbench.analysis.retention import superseded_texts
+from workbench.compaction.shape_calls import calls_of
+from workbench.facts.diffstat import text_replacements
+from workbench.facts.pastes import without_paste
+from workbench.facts.wording import is_agent_message, message_prose, sentences
+from workbench.session import Message, ToolResult
+
+DEFINES = re.compile(
+    r"^\s*(?:\d+\s?[\t→|:│]\s*)?(?:(?:export|default|public|private|protected|static|pub|async|abstract)\s+)*"
+    r"(?:def|class|function|func|fn|interface|struct|trait|enum|type)\s+(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w{5,60})",
+    re.MULTILINE,
+)
+
+RANK = 4.0
+"""Rank of a question that asks for a needed item by what is around it."""
+
+
+def is_about(probe: Probe, item: Item) -> bool:
+    """True if the answer of a question is a needed item, or holds its name."""
+    answers = (probe.answer, *probe.accept)
+    if item.words:
+        return item.text in probe.says
+    return any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
+
+
+def needed_questions(source: ProbedContext, needed: Sequence[Item]) -> Iterator[Candidate]:
+    """Yield questions about each needed item, best first."""
+    search = _Search(source)
+    for item in needed:
+        for found in search.questions(item):
+            yield replace(found, probe=replace(found.probe, used=True))
+
+
+def further_questions(source: ProbedContext) -> Iterator[Candidate]:
+    """Yield the same questions about all files and commands, and about the user's sentences, for sessions with few
+    better ones."""
+    search = _Search(source)
+    paths = dict.fromkeys(path for path, _, _ in search.contents)
+    items = [Item("path", path, (path,)) for path in paths]
+    items += [Item("command", line, (line,)) for line in search.commands if not _LOOKS.match(line)]
+    for item in items:
+        yield from search.questions(item)
+    superseded = superseded_texts(source.shape)
+    for index, said in search.prose:
+        if is_agent_message(source.messages[index]) or said.lower() in superseded:
+            continue
+        yield from by_beginning(
+            source, "recall", "The user wrote a sentence", "sentence", said, index, search.low, RANK
+        )
+
+
+_LOOKS = re.compile(
+    r"\W|(?:get|test|select|set|write|where|measure|format|remove|new)-|(?:ba|z)?sh -c"
+    r"|(?:foreach|if|for|while|switch)\b|.*[{}$]",
+    re.IGNORECASE,
+)
+"""Lines that only look, print or tidy up, and parts of scripts."""
+
+
+class _Search:
+    """What a context says about items, read once."""
+
+    def __init__(self, source: ProbedContext) -> None:
+        self._source = source
+        self.commands = {line: index for index, message in enumerate(source.messages) for line in commands(message)}
+        self.prose = [(index, one) for index, message in enumerate(source.messages) for one in _prose(message)]
+        self.low = [" ".join(one.lower().split()) for _, one in self.prose]
+        self.contents = list(_contents(source))
+        self._names: dict[str, set[str]] = {}
+        self._lines: dict[str, set[str]] = {}
+        for path, _, text in self.contents:
+            for match in DEFINES.finditer(text):
+                self._names.setdefault(match["name"], set()).add(path)
+            for line in _prose_lines(text):
+                self._lines.setdefault(line, set()).add(path)
+
+    def questions(self, item: Item) -> Iterator[Candidate]:
+        match item.kind:
+            case "path":
+                yield from self._definitions(item)
+                yield from self._lines_of_file(item)
+                yield from self._around(item)
+            case "command":
+                yield from self._command(item)
+            case "number" | "id":
+                yield from self._around(item)
+            case "decision" | "stated":
+                yield from self._sentence(item)
+
+    def _definitions(self, item: Item) -> Iterator[Candidate]:
+        """Yield a question for the first name that only this file defines and that its path does not give away."""
+        for path, index, text in self.contents:
+            for name in (match["name"] for match in DEFINES.finditer(text) if _is_file(path, item)):
+                parts = _name_parts(name)
+                if self._names[name] != {path} or len(parts) < 2 or any(part in path.lower() for part in parts):
+                    continue
+                says = f"`{name}` is in {path}"
+                yield self._of_file(f"In which file is `{name}` defined?", path, index, says, RANK)
+                return
+
+    def _lines_of_file(self, item: Item) -> Iterator[Candidate]:
+        """Yield a question for the first line that only this file has and that does not name it."""
+        stem = item.text.rpartition("/")[2].rpartition(".")[0].lower()[:5]
+        for path, index, text in self.contents:
+            for line in _prose_lines(text) if _is_file(path, item) else ():
+                if self._lines[line] == {path} and stem not in line.lower():
+                    yield self._of_file(
+                        f'Which file has the line "{line}"?', path, index, f"{line} is in {path}", RANK - 1
+                    )
+                    return
+
+    def _of_file(self, question: str, path: str, index: int, says: str, rank: float) -> Candidate:
+        answer, accept = self._source.file(path)
+        return _asked(self._source, "artifact", question, answer, accept, index, says, rank)
+
+    def _command(self, item: Item) -> Iterator[Candidate]:
+        """Yield a question for a command by its beginning, or for the one word that tells it from others."""
+        index, words = self.commands.get(item.text), item.text.split()
+        if index is None or len(item.text) > LONGEST_COMMAND or item.text.startswith(("git ", "gh ")):
+            return
+        for size in range(1, len(words) // 2 + 1):
+            begins, rest = " ".join(words[:size]), " ".join(words[size:])
+            if sum(line.startswith(begins) for line in self.commands) == 1 and is_specific_term(rest):
+                question = f'The agent ran one command that begins "{begins} …". What is the whole command?'
+                yield _asked(self._source, "recall", question, item.text, (), index, item.text, RANK)
+                return
+        for word in sorted((one for one in words[1:] if not one.startswith("-")), key=len, reverse=True):
+            frame = item.text.replace(word, BLANK, 1)
+            before, _, after = frame.partition(BLANK)
+            alike = [line for line in self.commands if line.startswith(before) and line.endswith(after)]
+            if item.text.count(word) == 1 and len(word) >= 4 and is_specific_term(word) and alike == [item.text]:
+                question = f'Fill in the blank (from a command that the agent ran): "{frame}"'
+                answer = word.strip("'\"")
+                yield _asked(self._source, "recall", question, answer, (), index, item.text, RANK)
+                return
+
+    def _around(self, item: Item) -> Iterator[Candidate]:
+        """Yield a question with a blank for the value or file: from a sentence, else from a line of a tool result."""
+        results = ((at, line) for at, message in enumerate(self._source.messages) for line in _result_lines(message))
+        for what, said_at in (("", self.prose), ("a tool result", results)):
+            for index, said in said_at:
+                if not any(form in said for form in item.forms):
+                    continue
+                who = what or (
+                    "an agent message" if is_agent_message(self._source.messages[index]) else "a user message"
+                )
+                if found := _blank_for(self._source, item, said, index, who):
+                    yield found
+                    return
+
+    def _sentence(self, item: Item) -> Iterator[Candidate]:
+        """Yield a question about a sentence of the user, or about a decision, by its first words."""
+        low = " ".join(item.text.lower().split())
+        if low not in self.low:
+            return
+        index, said = self.prose[self.low.index(low)]
+        who = "The agent" if is_agent_message(self._source.messages[index]) else "The user"
+        kind: ProbeKind = "decision" if item.kind == "decision" else "recall"
+        yield from by_beginning(self._source, kind, f"{who} wrote a sentence", "sentence", said, index, self.low, RANK)
+
+
+def _contents(source: ProbedContext) -> Iterator[tuple[str, int, str]]:
+    """Yield (path, index of the message, text) of each file that was read or written."""
+    for called in calls_of(source.shape):
+        for one in text_replacements(called):
+            yield source.file(one.path)[0], called.index, one.new
+        viewed = {action.target for action in called.actions if action.kind == "viewed"}
+        if called.result and called.result_index is not None and called.ok is not False and len(viewed) == 1:
+            yield source.file(viewed.pop())[0], called.result_index, called.result.text
+
+
+def _name_parts(name: str) -> tuple[str, ...]:
+    return tuple(part[:5].lower() for part in re.findall(r"[A-Z]?[a-z0-9]{3,}", name.replace("_", " ")))
+
+
+_GUTTER = re.compile(r"^\s*\d+\s?[\t→|:│]")
+
+
+def _prose_lines(text: str) -> Iterator[str]:
+    """Yield lines of prose of a file, without line numbers and signs of headings, lists and comments."""
+    for line in text.split("\n"):
+        said = _GUTTER.sub("", line).strip().strip("#*/-> ").strip()
+        if 30 <= len(said) <= 110 and len(words_of(said)) >= 4 and '"' not in said and _PROSE_LINE.fullmatch(said):
+            yield said
+
+
+_PROSE_LINE = re.compile(r"[^\W\d_][^{}<>=;\\]*[^\W_][.!)]?")
+
+
+def _is_file(path: str, item: Item) -> bool:
+    return path == item.text or path.endswith(f"/{item.text}") or item.text.endswith(f"/{path}")
+
+
+def _prose(message: Message) -> list[str]:
+    text = message_prose(message) if is_agent_message(message) else without_paste(message.said)
+    return list(sentences(text))
+
+
+def _result_lines(message: Message) -> list[str]:
+    results = (block.text for block in message.blocks if isinstance(block, ToolResult))
+    return [" ".join(line.split()) for text in results for line in text.split("\n") if len(line) <= LONGEST]
+
+
+def _blank_for(source: ProbedContext, item: Item, said: str, index: int, who: str) -> Candidate | None:
+    """Return a question with the item's place blank; None if the rest gives it away, fits others or says too little."""
+    for term in terms_of(said, agents=True) if is_worth_asking(said, agents=False) else ():
+        named = item.kind == "path" and _is_file(plain_path(term, source.folder), item)
+        frame = with_blank(said, term, FEWEST_BESIDE_AN_ERROR) if named or term in item.forms else None
+        if frame is None or not is_unique(frame, term, source.flat):
+            continue
+        answer, accept = source.file(item.text) if named else (term, ())
+        kind: ProbeKind = "artifact" if named else "recall"
+        question = f'Fill in the blank (from {who}): "{frame}"'
+        return _asked(source, kind, question, answer, accept, index, said, RANK - 2)
+    return None
+
+
+def _asked(
+    source: ProbedContext,
+    kind: ProbeKind,
+    question: str,
+    answer: str,
+    accept: tuple[str, ...],
+    index: int,
+    says: str,
+    rank: float,
+) -> Candidate:
+    return Candidate(Probe(kind, question, answer, accept, False, source.messages[index].id, says), index, rank)
