@@ -12,6 +12,7 @@ from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import open_bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
+from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.tokens import Counter
 
 LONG = "word " * 40_000
@@ -111,3 +112,17 @@ def test_messages_added_next_to_a_summary_belong_to_the_outcome() -> None:
     ]
     outcome = recorded_outcome(read(*lines), 1)
     assert [message.id for message in outcome.messages] == ["s1", "x1"]
+
+
+def test_a_system_message_that_the_agent_writes_again_does_not_end_what_the_compaction_added() -> None:
+    """Codex 0.169 writes its own messages before the user's newest one and the summary."""
+    messages = [
+        Message("u1", "user", (Text("Go."),)),
+        Message("y1", "system", (Text("You help."),)),
+        Message("e1", "user", (Text("It is Monday."),), "meta"),
+        Message("s1", "user", (Text("Went."),), "summary"),
+        Message("u2", "user", (Text("Go on."),)),
+    ]
+    numbered = (Epoch(1, [0], Compaction()), Epoch(2, [1, 2, 3, 4]))
+    known = Session("codex", None, tuple(messages), Records(b""), epochs=numbered)
+    assert [message.id for message in recorded_outcome(known, 1).messages] == ["s1"]

@@ -148,14 +148,14 @@ def _shortened_messages(session: Session, epoch: int, place: Mapping[int, int]) 
 
 def _added_messages(session: Session, epoch: int, place: Mapping[int, int]) -> Iterator[int]:
     """Yield the indexes of the messages that a compaction added before the next turn: summaries, and what the agent
-    inserts after them."""
+    inserts after them. Codex writes its system message again before the summary."""
     seen_summary = False
     for index in session.epochs[epoch].members:
         kind = session.messages[index].kind
         seen_summary = seen_summary or (kind == "summary" and index not in place)
         if index in place:
             continue
-        if kind not in ("summary", "meta"):
+        if kind not in ("summary", "meta") and not session.messages[index].is_own_system:
             return
         if kind == "summary" or seen_summary:
             yield index
