@@ -219,15 +219,23 @@ def test_of_other_attachments_before_there_was_a_rendered_text_the_data_is_shown
         user("u1", None, "Go"),
         attached("x1", "u1", "deferred_tools_delta", addedNames=["A", "B"], addedLines=["A: one", "B: two"]),
         attached("x2", "x1", "skill_listing", content="- sew: mends", names=["sew"]),
-        attached("x3", "x2", "nested_memory", content={"type": "memory", "content": "Never on Fridays."}),
-        attached("x4", "x3", "skill_listing", content=""),
+        attached("x4", "x2", "skill_listing", content=""),
     )
     assert [(message.kind, message.blocks) for message in session.messages[1:]] == [
         ("meta", (Text("A: one\nB: two", injected=True),)),
         ("meta", (Text("- sew: mends", injected=True),)),
-        ("meta", (Text("Never on Fridays.", injected=True),)),
         ("meta", (Opaque("attachment", {"type": "skill_listing", "content": ""}),)),
     ]
+
+
+def test_a_rule_file_before_there_was_a_rendered_text_is_shown_as_it_was_sent() -> None:
+    session = read(
+        user("u1", None, "Go"),
+        attached("x1", "u1", "nested_memory", content={"path": "/shop/api/CLAUDE.md", "content": "Never on Fridays."}),
+        attached("x2", "x1", "nested_memory", content={"path": "/shop/api/CLAUDE.md"}),
+    )
+    sent = "<system-reminder>\nContents of /shop/api/CLAUDE.md:\n\nNever on Fridays.\n</system-reminder>"
+    assert [message.blocks for message in session.messages[1:]] == [(Text(sent, injected=True),)]
 
 
 def test_a_tasks_notification_is_shown_as_it_was_sent_where_a_request_says_how() -> None:

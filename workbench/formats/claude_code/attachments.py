@@ -1,8 +1,8 @@
 """Messages made from `attachment` lines: text that Claude Code sends with a user prompt or a tool result.
 
 Since 2.1.2xx `rendered` holds the exact text sent. Older lines hold the attachment's data only: the text sent is
-known for hooks (`_HOOK_TEXTS`); for other types (`_DATA`) Claude Code adds unknown wording, and only the data is shown
-here. Unknown attachments stay as they are.
+known for hooks and rule files (`_TEXTS`); for other types (`_DATA`) Claude Code adds unknown wording, and only the
+data is shown here. Unknown attachments stay as they are.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def kind_and_blocks(value: dict[str, Any]) -> tuple[Kind, list[Block]]:
         return "meta", []
     if type == "queued_command":
         return _with_prompt(attachment, [*from_anthropic(attachment.get("prompt"))])
-    if known := _HOOK_TEXTS.get(type):
+    if known := _TEXTS.get(type):
         text = known(attachment)
         return "meta", [Text(_reminder(text), injected=True)] if text else []
     if data := _data(attachment.get(_DATA.get(type, ""))):
@@ -99,14 +99,22 @@ def _hook_blocked(attachment: dict[str, Any]) -> str:
     return f"{_hook_name(attachment)} hook blocking error from command: {detail}"
 
 
+def _rule_file(attachment: dict[str, Any]) -> str:
+    """Return the text sent for a CLAUDE.md or rule of a folder that the agent entered, as version 2.0 sends it."""
+    sent = dict_of(attachment.get("content"))
+    path, content = text_of(sent.get("path")), text_of(sent.get("content"))
+    return f"Contents of {path}:\n\n{content}" if path and content else content
+
+
 def _hook_name(attachment: dict[str, Any]) -> str:
     return text_of(attachment.get("hookName"))
 
 
-_HOOK_TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
+_TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "hook_success": _hook_output,
     "hook_additional_context": _hook_context,
     "hook_blocking_error": _hook_blocked,
+    "nested_memory": _rule_file,
 }
 
 _DATA = {
@@ -115,7 +123,6 @@ _DATA = {
     "deferred_tools_delta": "addedLines",
     "edited_text_file": "snippet",
     "mcp_instructions_delta": "addedBlocks",
-    "nested_memory": "content",
     "silent_turn_reminder": "text",
     "skill_listing": "content",
     "total_tokens_reminder": "text",
