@@ -178,14 +178,15 @@ def judge_recorded(sentence: str, session: Session) -> RuleTrail:
             before = _best((system, judge_messages(sentence, outcome.source)))
             before = _later_state(found[-1].after, before) if found else before
             after = _best((system, judge_messages(sentence, outcome.messages)))
-            hidden = is_unreadable(outcome) or any(map(_is_hidden, outcome.messages))
+            hidden = is_unreadable(outcome) or any(map(is_hidden, outcome.messages))
             found.append(StateChange(epoch.number, before, "unknown" if after == "gone" and hidden else after))
     last = found[-1].after if found else "gone"
     last = _later_state(last, _best((system, judge_messages(sentence, session.context(len(session.epochs))))))
     return RuleTrail(sentence, tuple(found), last)
 
 
-def _is_hidden(message: Message) -> bool:
+def is_hidden(message: Message) -> bool:
+    """True for a summary message whose text cannot be read."""
     return message.kind == "summary" and not message.text.strip()
 
 

@@ -27,6 +27,7 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.rework import Rework
 from workbench.analysis.rework import rework as rework_of
+from workbench.analysis.rule_file_states import sentences_to_watch
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
@@ -203,7 +204,7 @@ def replay(
     cannot be watched.
     """
     session = read_source(source).session
-    sentences = tuple(sentence_to_watch(sentence, session.messages) for sentence in watched)
+    sentences = tuple(sentence_to_watch(one, session.messages) for one in sentences_to_watch(watched, session))
     now, course = _course_from(session, epoch, window)
     chosen = candidates(_as_sequence(strategies), _as_sequence(presets))
     return tuple(replays(course, chosen, now.limit, watched=sentences))

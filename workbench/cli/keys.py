@@ -49,6 +49,7 @@ KEYS = {
     "analysis.sweep.rows.SweepRow": "values=setting sessions=files failed compactions tokens_after=after "
         "peak_tokens=peak calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention "
         "watched=rule_counts",
+    "analysis.rule_file_states.FileRule": "text state message lost_at_epoch=gone_since",
     "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
     "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
     "analysis.why.overflow.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "

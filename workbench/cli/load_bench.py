@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.analysis.course import Course, course_messages, course_of
+from workbench.analysis.rule_file_states import sentences_to_watch
 from workbench.analysis.suggested_pins import auto_pins, suggest
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -63,7 +64,7 @@ def edit_plan(bench: Bench, chosen: Selection) -> Bench:
     """Return the bench with the named pins, edits, split and watched rules.
 
     A message that is both dropped and shortened is dropped. `auto_pin` adds every suggested pin that needs no
-    confirmation. Raises BadInput for a message that is not there.
+    confirmation. Raises BadInput for a message that is not there, and for a rule file without rules.
     """
     dropped, shortened, pinned = (_ids(bench, named) for named in (chosen.drops, chosen.shortens, chosen.pins))
     for id in shortened:
@@ -77,7 +78,7 @@ def edit_plan(bench: Bench, chosen: Selection) -> Bench:
     for id in auto_pins(suggest(bench.context)) if chosen.auto_pin else ():
         if id not in bench.pins:
             bench = toggle_pin(bench, id)
-    return with_watched_rules(bench, chosen.watched) if chosen.watched else bench
+    return with_watched_rules(bench, sentences_to_watch(chosen.watched, bench.session)) if chosen.watched else bench
 
 
 def _ids(bench: Bench, named: Sequence[str]) -> list[str]:

@@ -40,7 +40,7 @@ SAMPLE_PRESET = "augment-example"
     "watched",
     multiple=True,
     metavar="TEXT",
-    help="Track a sentence: verbatim, paraphrased, contradicted or gone. Repeatable.",
+    help="Track a sentence, or the rules of CLAUDE.md: verbatim, paraphrased, contradicted or gone. Repeatable.",
 )
 def command(
     files: tuple[Path, ...],

@@ -1,17 +1,20 @@
-"""`cwb rules`: rules of the user, and passages marked as pins, with the cost of pinning each."""
+"""`cwb rules`: rules of the user, passages marked as pins, and rules of recorded files, with the cost of pinning."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import click
 
-from workbench.analysis.suggested_pins import SuggestedPin, auto_pins, suggest
+from workbench.analysis.rule_file_states import FileRule, FileRuleState, RuleFileState, rule_file_states
+from workbench.analysis.suggested_pins import SuggestedPin, auto_pins, pin_tokens, suggest
 from workbench.base.figures import grouped
-from workbench.base.printable import one_line
-from workbench.base.tables import Row, Table, columns
+from workbench.base.printable import one_line, printable
+from workbench.base.tables import ID, Row, Table, columns
 from workbench.base.text import counted
+from workbench.bench import Bench
 from workbench.cli.load_bench import on_bench
 from workbench.cli.load_epoch import epoch_words
 from workbench.cli.output import csv_option, only, plain, write_csv, write_json, write_tables
@@ -19,6 +22,9 @@ from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
 WORDS = 140
+
+SHOWN = 20
+"""Rules of each rule file; --json and --csv have all."""
 
 
 @click.command("rules")
@@ -29,6 +35,9 @@ WORDS = 140
 def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
     """List the rules of FILE's user, which hold for the whole session, with what pinning each costs.
 
+    Then the rules of each rule file (CLAUDE.md, AGENTS.md, …) that FILE records, with their state after the compaction
+    that ended the epoch: in force, injected again, read again, or gone. `--watch CLAUDE.md` tracks them.
+
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`, which leaves out superseded and
     expensive ones.
     """
@@ -37,20 +46,23 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
     found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
     taken = auto_pins(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
+    files = () if marked else rule_file_states(bench.session, bench.epoch)
     table = _table(found)
     if as_csv:
-        write_csv({table.key: table}, as_csv)
+        write_csv({table.key: _complete_table(table, files, bench)}, as_csv)
         return
     if as_json:
-        write_json({"rules": found, "auto_pinned": taken, "auto_pinned_tokens": tokens})
+        listed = [_file_document(one, bench) for one in files]
+        write_json({"rules": found, "auto_pinned": taken, "auto_pinned_tokens": tokens, "rule_files": listed})
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
     if not found:
         click.echo(_nothing(marked))
-        return
-    write_tables([table])
-    click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
+    else:
+        write_tables([table])
+        click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
+    write_tables([_file_table(one, bench) for one in files], SHOWN)
 
 
 @plain.register
@@ -66,6 +78,53 @@ def _table(found: Sequence[SuggestedPin]) -> Table:
         for pin in found
     )
     return Table("rules", "", columns("number:count:message message:message:id tokens:tokens reason text"), tuple(rows))
+
+
+def _file_table(one: RuleFileState, bench: Bench) -> Table:
+    """Return the rules of a rule file, gone ones first; the title says where the file is recorded."""
+    states = get_args(FileRuleState)
+    rules = sorted(one.rules, key=lambda rule: -states.index(rule.state))
+    rows = (Row((_state(rule), one_line(rule.text, WORDS)), rule.message) for rule in rules)
+    title = f"{one}; {_place(one, bench)}"
+    return Table("rule_files", printable(title), columns("state rule"), tuple(rows))
+
+
+def _state(rule: FileRule) -> str:
+    since = f" since epoch {rule.gone_since}" if rule.gone_since else ""
+    return f"{rule.state}{since}" + (f" in {rule.message[:ID]}" if rule.message else "")
+
+
+def _place(one: RuleFileState, bench: Bench) -> str:
+    """Return where a rule file is, and what pinning it costs."""
+    if one.message is None:
+        return "in the system prompt"
+    index = bench.context.shape.index_of.get(one.message)
+    if index is None:
+        return f"recorded in {one.message[:ID]}, which is not in this context"
+    pin = f"{grouped(pin_tokens(bench.context, index))} tokens to pin"
+    sent = "; the agent sends the file with every call" if one.sent_with_calls else ""
+    return f"recorded in message {index + 1}, {one.message[:ID]}, {pin}{sent}"
+
+
+def _complete_table(table: Table, files: Sequence[RuleFileState], bench: Bench) -> Table:
+    """Return the table of the user's rules with those of rule files below, and the columns file and state."""
+    index_of = bench.context.shape.index_of
+    rows = [replace(row, values=(*row.values[:-1], None, None, row.values[-1])) for row in table.rows]
+    for one in files:
+        at = index_of.get(one.message or "")
+        number, tokens = (None, None) if at is None else (at + 1, pin_tokens(bench.context, at))
+        values = (number, one.message, tokens, "in a rule file", one.path)
+        rows += [Row((*values, rule.state, one_line(rule.text, WORDS)), one.message) for rule in one.rules]
+    return replace(table, columns=(*table.columns[:-1], *columns("file state"), table.columns[-1]), rows=tuple(rows))
+
+
+def _file_document(one: RuleFileState, bench: Bench) -> dict[str, Any]:
+    at = bench.context.shape.index_of.get(one.message or "")
+    tokens = None if at is None else pin_tokens(bench.context, at)
+    number = None if at is None else at + 1
+    return {"file": one.path, "message": one.message, "number": number, "tokens": tokens} | only(
+        one, "sent_with_calls", "rules"
+    )
 
 
 def _nothing(marked: bool) -> str:

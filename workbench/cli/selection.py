@@ -152,7 +152,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
                 "Shorten a message's long texts and results in the middle. Pins take precedence."),
     "split_at": (("--split-at", "split"), {"metavar": "ID"}, "First message kept verbatim after the summary."),
     "watch": (("--watch", "watched"), {"multiple": True, "metavar": "TEXT"},
-              "Track a sentence: verbatim, paraphrased, contradicted or gone. Repeatable."),
+              "Track a sentence, or the rules of CLAUDE.md: verbatim, paraphrased, contradicted or gone. Repeatable."),
     "epoch": (("--epoch",), {"type": EpochNumber(), "metavar": "N|last"},
               "The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted."),
     "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),

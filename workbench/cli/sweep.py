@@ -40,6 +40,7 @@ from workbench.cli.replay import cost_unit
 from workbench.cli.selection import Selection
 from workbench.cli.session_files import FailedFile
 from workbench.compaction.preset import load_preset, preset_names, save_preset
+from workbench.facts.rule_files import is_rule_file
 from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
 
@@ -69,6 +70,8 @@ def sweep(
     if not vary:
         raise BadInput(f"Name what varies with --vary: {', '.join(varying_fields(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
+    if named := next(filter(is_rule_file, chosen.watched), ""):
+        raise BadInput(f"--vary tracks sentences; leave it out to track the rules of {named}.")
     watched = tuple(map(sentence_to_watch, chosen.watched))
     if criterion.name == "watched" and not watched:
         raise BadInput("--best watched needs a sentence; give one with --watch.")

@@ -36,8 +36,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import explain
-from workbench.facts.requests import instruction_facts
-from workbench.session import Message, Text
+from workbench.facts.rule_files import rules_of
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 
@@ -152,12 +151,13 @@ def read_checks(path: Path) -> list[CheckSpec]:
 
 
 def rules_in(path: Path) -> tuple[str, ...]:
-    """Return the rules in a rule file, one sentence each. Raises BadInput for an unreadable file."""
+    """Return the rules in a rule file (`workbench.facts.rule_files`), one sentence each. Raises BadInput for an
+    unreadable file."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {reason(error)}; correct rule_files.") from None
-    return tuple(fact.text for fact in instruction_facts([Message("file", "user", (Text(text),))]))
+    return rules_of(text)
 
 
 def failures(one: Assessment, required: Requirements, folder: Path) -> list[Failure]:

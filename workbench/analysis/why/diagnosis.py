@@ -250,6 +250,8 @@ def fix_for(found: Diagnosis, one: Finding, here: Container[str]) -> FindingFix 
             return _message_fix("shorten", "shorten them", [spot.message for spot in spots], here)
         case "message":
             return _message_fix("shorten", "shorten it", one.messages, here)
+        case "rule_files":
+            return _message_fix("pin", "pin the message with the file", one.messages, here)
         case "rework":
             before = [item.before for each in found.rework for item in each.items]
             return _message_fix("pin", "pin the facts that were needed again", before, here)

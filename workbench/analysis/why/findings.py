@@ -16,12 +16,13 @@ from workbench.analysis.recorded_claims import RecordedClaims
 from workbench.analysis.recorded_compactions import recorded_compactions, recorded_compactions_report
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework_report
+from workbench.analysis.rule_file_states import rule_file_states
 from workbench.analysis.usage_check import Gap
 from workbench.analysis.why.breakdown import Large, SizeCause
 from workbench.analysis.why.overflow import Delay, OverflowLimit, delay, delay_without
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
 from workbench.base.figures import grouped, percent
-from workbench.base.text import counted
+from workbench.base.text import are, counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
 from workbench.compaction.preset import Preset, agent_preset_id
@@ -53,6 +54,7 @@ HEADLINES = {
     "tool": "Results of one tool",
     "results": "Output of commands",
     "message": "One large message",
+    "rule_files": "Rules of a file gone",
     "claims": "Unsupported claims",
     "strategy": "This preset, for comparison",
 }
@@ -100,9 +102,10 @@ def findings(
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
     found += _cause_findings(causes)
+    lost = _rule_files(course)
     invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unsupported]
     compared = _preset_finding(played, triggers, course)
-    return (*sorted((*_usage_gaps(gaps), *found), key=lambda one: -one.tokens), *invented, compared)
+    return (*sorted((*_usage_gaps(gaps), *found), key=lambda one: -one.tokens), *lost, *invented, compared)
 
 
 def _usage_gaps(gaps: Sequence[Gap]) -> list[Finding]:
@@ -214,6 +217,21 @@ def _rework(several: Sequence[Rework]) -> list[Finding]:
         return []
     ids = tuple(dict.fromkeys(id for item in items for id in (item.after, item.before)))
     return [Finding("rework", rework_report(several), sum(item.tokens for item in items), ids)]
+
+
+def _rule_files(course: Course) -> list[Finding]:
+    """Return a finding for each of the project's rule files whose rules a compaction removed, up to the one that ended
+    the epoch."""
+    calls = {one.epoch: one.call for one in recorded_compactions(course)}
+    found = []
+    for one in rule_file_states(course.session, course.numbers[0]):
+        if one.gone and one.in_project:
+            since = min(rule.gone_since or 0 for rule in one.gone)
+            at = f"before call {grouped(calls[since])}" if since in calls else f"that ended epoch {since}"
+            lost = f"{grouped(len(one.gone))} of {counted(len(one.rules), 'rule')}"
+            text = f"{lost} of {one.path} {are(len(one.gone))} gone since the compaction {at}."
+            found.append(Finding("rule_files", text, 0, (one.message,) if one.message else ()))
+    return found
 
 
 def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCause]) -> Finding | None:

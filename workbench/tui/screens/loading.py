@@ -228,6 +228,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     mark = file_mark(source) if isinstance(source, Path) else None
     session = _first_read(opening, lambda done, total: progress(round(READ * SCALE * done / max(total, 1)), SCALE))
     prepare()  # after the bytes of the file are released
+    from workbench.analysis.rule_file_states import sentences_to_watch
     from workbench.bench import open_bench, with_limit, with_saved_scale, with_watched_rules
     from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
@@ -239,7 +240,8 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
     if bench.window is None and opening.usual_window:
         bench = with_limit(bench, Window(opening.usual_window, "settings"))
-    bench, note = _with_earlier_work(opening, with_watched_rules(with_saved_scale(bench), opening.watched), counter)
+    watched = sentences_to_watch(opening.watched, session)
+    bench, note = _with_earlier_work(opening, with_watched_rules(with_saved_scale(bench), watched), counter)
     progress(round(LAID_OUT * SCALE), SCALE)
     return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
 
