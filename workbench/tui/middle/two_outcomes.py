@@ -76,7 +76,7 @@ CellPair = tuple[TextPart | None, TextPart | None]
 def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
     """Messages from first to last. A message that both keep is in both columns, one that only one keeps in its own;
     messages that neither keeps are counted. `A` only the first keeps it, `B` only the second, `~` both in different
-    forms, `=` both alike. Below `BESIDE` cells there is one column."""
+    forms, `=` both alike. Below `SIDE_BY_SIDE` cells there is one column."""
     both = list(compare_fates(first.outcome, second.outcome))
     parts = _lay_in_columns([*_names(bench, first, second)], width)
     parts += [TextPart(_counts(both), "dim"), TextPart("")]

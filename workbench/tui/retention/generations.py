@@ -62,7 +62,7 @@ compactions there are."""
 
     @dataclass
     class GenerationsReady(Message):
-        """All compactions are done; arrives after the last `Began`."""
+        """All compactions are done; arrives after the last `CompactionStarted`."""
 
         found: Generations
 
