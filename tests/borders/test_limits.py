@@ -46,6 +46,14 @@ TEN = context_of(chat(5))
 """Five rounds, ten messages of 3 tokens."""
 LONG = context_of([one for n in range(4) for one in (user(f"u{n}", "x" * (500 + 90 * n)), agent(f"a{n}", "y" * 500))])
 """Long enough for the smallest request; the middle of what is shown does not lie between two messages."""
+SAID = context_of(
+    [
+        one
+        for n in range(40)
+        for one in (user(f"u{n}", f"Pond {n} {'is wide ' * 8}."), agent(f"a{n}", f"Weir {n} holds."))
+    ]
+)
+"""Long sentences of the user between short ones of the agent."""
 MANY = context_of(chat(200))
 """1 200 tokens: more than a ledger's frame."""
 
@@ -123,6 +131,11 @@ def request_has(words: str) -> Look:
 def messages_with(words: str) -> Look:
     """Number of messages in the outcome with these words."""
     return lambda case: sum(words in message.text for message in case.outcome.messages)
+
+
+def user_sentences(case: Case) -> int:
+    """Number of the user's sentences in the ledger."""
+    return sum(message.text.count("Pond ") for message in case.outcome.messages)
 
 
 def unchanged(case: Case) -> bool:
@@ -440,6 +453,14 @@ OWN: dict[str, Row] = {
     "ledger.budget_chars": Row(unchanged, MANY.shape.chars[-1], BELOW, MANY),
     "ledger.budget_window_percent": Row(
         unchanged, 50, BELOW, MANY.with_(limit=Window(2_400, "given")), {"budget_tokens": 0}, step=0.1
+    ),
+    "ledger.user_percent": Row(
+        user_sentences,
+        50,
+        (2, 8, 12),
+        SAID,
+        {"budget_tokens": 300, "narrative_percent": 0},
+        step=50,
     ),
     "ledger.narrative_percent": Row(requested_chars, 15, (168, 180, 192), MANY),
     "ledger.summary_char_limit": Row(whole_answer, len(ANSWER), BELOW, MANY, LEDGER),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,10 +38,18 @@ ENTRIES = st.builds(
 )
 
 
+def divided(entry: LedgerEntry) -> LedgerEntry:
+    """Entry as readable text: sentences stand on one line each and are not empty."""
+    return replace(entry, text=" ".join(entry.text.split()) or "a") if entry.is_sentence else entry
+
+
+def by_kind(entries: list[LedgerEntry]) -> list[LedgerEntry]:
+    return sorted(map(divided, entries), key=lambda entry: KINDS.index(entry.kind))
+
+
 @given(entries=st.lists(ENTRIES, max_size=8), narrative=st.text(alphabet="ab\n# ", max_size=60).map(str.strip))
 def test_a_ledger_is_read_as_it_was_written(entries: list[LedgerEntry], narrative: str) -> None:
-    by_kind = sorted(entries, key=lambda entry: KINDS.index(entry.kind))
-    ledger = Ledger(214, (12, 57), tuple(by_kind), narrative, (("addresses", 3), ("viewed files", 12)))
+    ledger = Ledger(214, (12, 57), tuple(by_kind(entries)), narrative, (("addresses", 3), ("viewed files", 12)))
     assert read_ledger(written(ledger)) == ledger
 
 
@@ -101,8 +110,8 @@ def test_everything_that_matters_is_kept_with_its_state_and_source() -> None:
     assert outcome.status == "compacted"
     for expected in (
         ("instruction", "", "Never log the token.", 1),
-        ("request", "first", "Fix the token refresh in src/auth/session.ts. Never log the token.", 1),
-        ("request", "", "Now write the changelog.", 11),
+        ("user", "first", "Fix the token refresh in src/auth/session.ts.", 1),
+        ("user", "", "Now write the changelog.", 11),
         ("decision", "", MUTEX, 6),
         ("error", "fixed", "TypeError: AUTH_TTL is undefined", 5),
         ("file", "viewed", "src/auth/session.ts", 2),
@@ -159,7 +168,7 @@ def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budge
     outcome = assert_holds(STRATEGY, context, policy)
     ledger = read_ledger(outcome.messages[0].text)
     assert ledger is not None
-    assert {(one.kind, one.state) for one in ledger.entries} == {("instruction", ""), ("request", "first")}
+    assert {(one.kind, one.state) for one in ledger.entries} == {("instruction", ""), ("user", "first")}
     assert [one.text for one in outcome.messages if one.id == "u3"] == ["Why does CI fail?"], "the open request"
     within = budget_check(context, outcome, policy)
     assert (within.hard, within.passed) == (False, False)
@@ -306,8 +315,6 @@ def test_ten_generations_lose_nothing_that_there_is_room_for() -> None:
         assert expected - in_tail <= told(ledger), turn
         assert context_of(messages).total.tokens <= 2_500
         assert sum(read_ledger(message.text) is not None for message in messages) == 1
-    first = [entry for entry in ledger.entries if entry.state == "first"]
-    assert [entry.source for entry in first] == [1]
 
 
 def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
@@ -396,7 +403,7 @@ def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:
     once = [agent("b2", "", call("c2", command="make")), result("r2", ("c2", "ok"))]
     context = context_of([user("u", "go on"), *again, *ran, *once])
     found = {one.entry.kind: one.entry.source for one in ledger_entries(context)}
-    assert found == {"request": 1, "url": 2, "decision": 2, "command": 6}
+    assert found == {"user": 1, "agent": 2, "url": 2, "decision": 2, "command": 6}
 
 
 @pytest.mark.parametrize(
@@ -547,11 +554,9 @@ def test_the_users_words_around_a_paste_stay_and_the_paste_says_where_it_is() ->
     asked = user("p", f"The kettle boils over, see:\n{log}\n{rule}")
     later = [one for n in range(12) for one in (user(f"u{n}", f"And row {n}?"), agent(f"a{n}", "boiling " * 300))]
     outcome = without_model(context_of([asked, agent("a", "I look."), *later]), 1_500)
-    (first,) = [one for one in entries_of(outcome) if (one.kind, one.state) == ("request", "first")]
-    assert first.text.startswith("The kettle boils over, see:\n")
-    assert first.text.endswith(rule)
-    assert f"[… {grouped(len(log) + 1)} characters of output, #1]" in first.text
-    assert len(first.text) < 400
+    first = [one.text for one in entries_of(outcome) if one.source == 1]
+    paste = f"{' '.join(log.split())[:120]} [… {grouped(len(log) + 1)} characters of output]"
+    assert first == ["The kettle boils over, see:", paste, rule]
 
 
 def test_what_the_tail_says_whole_is_no_entry() -> None:
@@ -561,7 +566,7 @@ def test_what_the_tail_says_whole_is_no_entry() -> None:
         whole = {
             index + 1 for index, one in enumerate(context.messages) if any(one is there for there in outcome.messages)
         }
-        assert [one for one in entries_of(outcome) if one.kind == "request" and one.source in whole] == []
+        assert [one for one in entries_of(outcome) if one.kind == "user" and one.source in whole] == []
 
 
 def test_files_of_one_folder_and_state_share_a_line() -> None:
@@ -627,17 +632,17 @@ def test_a_statement_is_no_entry_beside_the_request_that_holds_it() -> None:
     said = "My sister Ilse lives in Porto, room 267."
     talk = [user("u", f"{said} What do you think?"), agent("a", "Nice. " * 300), *chat(3, "c")]
     large, small = (entries_of(without_model(context_of(talk), budget)) for budget in (450, 220))
-    assert [one.kind for one in large if said in one.text] == ["request"]
-    assert [one.text for one in small if one.kind == "stated"] in ([], [said])
+    assert [one.kind for one in large if said in one.text] == ["user"]
+    assert [one.text for one in small if one.text == said] == [said]
 
 
 def test_of_two_statements_of_one_subject_the_later_counts_over_generations() -> None:
-    before = Ledger(40, (), (LedgerEntry("stated", "My flight to Lund is on 4 May.", 7),))
+    before = Ledger(40, (), (LedgerEntry("user", "My flight to Lund is on 4 May.", 7),))
     talk = [Message("s", "user", (Text(written(before)),), "summary"), user("u", "My flight to Lund is on 9 May.")]
-    entries = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "stated"]
+    entries = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "user"]
     by_text = {one.text: (one.state, one.source) for one in entries}
-    assert by_text["My flight to Lund is on 9 May."] == ("", 41)
-    assert by_text["My flight to Lund is on 4 May."] in (("", 7), ("gone", 7)), "when unsure both stay"
+    assert by_text["My flight to Lund is on 9 May."] == ("open", 41)
+    assert by_text["My flight to Lund is on 4 May."] in (("first", 7), ("gone", 7)), "when unsure both stay"
 
 
 def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:

@@ -21,7 +21,7 @@ from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.queue import ASKED_CHARS, Priority, queue_of
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
-from workbench.compaction.ledger.text import Ledger, written
+from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Lost, NewMessage, Outcome
 from workbench.compaction.shape import Shape
@@ -43,16 +43,16 @@ def test_what_an_editor_put_before_a_request_fills_no_ledger(tmp_path: Path) -> 
     context = f"# Context from my IDE setup:\n\n## Active file: river/sluice.py\n\n## Open tabs:\n{tabs}\n\n"
     lines = [{"type": "session_meta", "payload": {"id": "s", "timestamp": "2026-03-04T05:06:07.000Z", "cwd": "/w"}}]
     for n in range(6):
-        asked = f"{context}## My request for Codex:\nRaise gate {n} by one notch.\n"
+        asked = f"{context}## My request for Codex:\nOil gate {n} before noon.\n"
         for role, part, text in (("user", "input_text", asked), ("assistant", "output_text", f"Raised {n}. " * 60)):
             said = {"type": "message", "role": role, "content": [{"type": part, "text": text}]}
             lines.append({"type": "response_item", "payload": said})
     path = tmp_path / "rollout-2026-03-04T05-06-07-s.jsonl"
     path.write_text("".join(json.dumps({"timestamp": "2026-03-04T05:06:07.000Z"} | one) + "\n" for one in lines))
     outcome = compacted(context_at(load(path), 1, Counter()), 900)
-    requests = [one.text for one in entries_of(outcome) if one.kind == "request"]
-    assert "Raise gate 0 by one notch." in requests
-    assert all(text.startswith("Raise gate ") and len(text) < 40 for text in requests)
+    requests = [one.text for one in entries_of(outcome) if one.kind == "user"]
+    assert "Oil gate 0 before noon." in requests
+    assert all(text.startswith("Oil gate ") and len(text) < 40 for text in requests)
 
 
 @pytest.mark.parametrize("budget", [150, 250, 400, 2_000])
@@ -151,7 +151,7 @@ def test_what_an_editor_put_before_the_open_request_gives_way_to_it() -> None:
     (there,) = [one for one in outcome.messages if one.id == "u"]
     assert there.text.endswith(asked.strip()[-300:])
     assert there.text.count("Open tabs") <= 20
-    assert [one for one in entries_of(outcome) if one.kind == "request" and one.state == "open"] == []
+    assert [one for one in entries_of(outcome) if one.kind == "user" and one.state == "open"] == []
 
 
 def test_what_stands_word_for_word_in_a_result_is_not_lost() -> None:
@@ -371,10 +371,10 @@ def test_a1_what_a_result_lacks_of_rules_and_request_is_named() -> None:
         (told[:1], 3, (Lost("u2", long),)),
         ([], 3, (Lost("u1", RULES[0]), Lost("u2", long))),
         ([replace(told[0], state="gone"), told[1]], 3, (Lost("u1", RULES[0]),)),
-        ([replace(told[0], kind="stated"), told[1]], 3, (Lost("u1", RULES[0]),)),
+        ([replace(told[0], kind="user"), told[1]], 3, (Lost("u1", RULES[0]),)),
         (told, 4, (Lost("now", "What of this?"),)),
-        ([*told, LedgerEntry("request", "What of this?", 4, "open")], 4, ()),
-        ([*told, LedgerEntry("request", "What of", 4, "open")], 4, (Lost("now", "What of this?"),)),
+        ([*told, LedgerEntry("user", "What of this?", 4, "open")], 4, ()),
+        ([*told, LedgerEntry("user", "What of", 4, "open")], 4, (Lost("now", "What of this?"),)),
     ):
         ledger = Message("n", "user", (Text(written(Ledger(3, (), tuple(entries)))),), kind="summary")
         pieces = (NewMessage(ledger, (Span(0, newest),)), KeptSpan(newest, 5))
@@ -411,7 +411,7 @@ BEGUN = Shape((user("first", "Bake a loaf."), agent("a", "I begin.")))
 
 def requests_of(messages: Sequence[Message], begun: Shape | None) -> list[tuple[str, str, int]]:
     entries = (
-        one.entry for one in ledger_entries(context_of(messages, first_context=begun)) if one.entry.kind == "request"
+        one.entry for one in ledger_entries(context_of(messages, first_context=begun)) if one.entry.kind == "user"
     )
     return [(entry.state, entry.text, entry.source) for entry in entries]
 
@@ -464,7 +464,75 @@ def test_the_first_request_of_a_session_lasts_through_an_agents_compaction_and_t
 def test_a_ledger_gives_the_first_request_where_the_session_begins_with_it(
     requests: list[tuple[str, str]], first: str | None
 ) -> None:
-    entries = tuple(LedgerEntry("request", text, number, state) for number, (state, text) in enumerate(requests, 3))
+    entries = tuple(LedgerEntry("user", text, number, state) for number, (state, text) in enumerate(requests, 3))
     message = user("l", written(Ledger(40, (), entries)))
     original = original_of(context_of([message, user("u", "Go on.")]))
     assert original == (Original(first, number=3) if first else None)
+
+
+def users(outcome: Outcome) -> list[tuple[str, str]]:
+    return [(one.state, one.text) for one in entries_of(outcome) if one.kind == "user"]
+
+
+SAID = [f"The {name} sluice feeds pond {number}." for number, name in enumerate(("north", "oak", "mill", "elder"), 1)]
+
+
+def talk_of_work(sentences: Sequence[str]) -> list[Message]:
+    """Sentences of the user, each followed by work on files, and a newest request."""
+    rounds = [
+        [user(f"s{n}", text), agent(f"b{n}", "", call(f"k{n}", "Read", file_path=f"river/gates/weir{n}.py")),
+         result(f"q{n}", (f"k{n}", "gate\n" * 300)), agent(f"e{n}", "Seen.")]
+        for n, text in enumerate(sentences)
+    ]  # fmt: skip
+    return [*(one for several in rounds for one in several), *loop("l", 30), user("now", "Go on."), agent("z", "Ok.")]
+
+
+@pytest.mark.parametrize("budget", [230, 400, 1_000])
+def test_every_sentence_of_the_user_is_there_in_order_before_the_files(budget: int) -> None:
+    """A request of two sentences was as expensive as both, so that short and empty ones came first."""
+    outcome = compacted(context_of(talk_of_work([" ".join(SAID[:2]), *SAID[2:]])), budget)
+    said = [("first", SAID[0]), ("first", SAID[1]), ("", SAID[2]), ("", SAID[3]), ("", "request l")]
+    assert users(outcome) == said
+
+
+def test_a_sentence_that_leans_on_the_one_before_takes_it_along() -> None:
+    cap = "The cap for the north mill is what we said."
+    lean = "It is $878 for Ines Ruiz and $912 for Tom Weir in March."
+    filler = [f"Gate {n} of pond {n} was painted by Ada Oak on 1{n % 10} May." for n in range(30)]
+    for budget in range(220, 700, 30):
+        told = [text for _, text in users(compacted(context_of(talk_of_work([*filler, f"{cap} {lean}"])), budget))]
+        assert (cap in told) or (lean not in told), budget
+
+
+def test_a_sentence_that_is_corrected_is_gone_and_an_order_of_the_same_form_is_not() -> None:
+    said = ["The release is on 4 May.", "Oil gate 1 before noon.", "Actually, the release is on 9 May.",
+            "Oil gate 2 before noon."]  # fmt: skip
+    talk = [one for n, text in enumerate(said) for one in (user(f"u{n}", text), agent(f"a{n}", "Fine."))]
+    states = {one.entry.text: one.entry.state for one in ledger_entries(context_of(talk)) if one.entry.kind == "user"}
+    assert states == {said[0]: "gone", said[1]: "", said[2]: "", said[3]: "open"}
+
+
+def test_ledgers_of_earlier_versions_are_read_by_sentence() -> None:
+    text = (
+        '<ledger upto="9">\nVerbatim from earlier messages, by number.\n\n## Requests of the user\n'
+        "- #1 [first] Fix the weir. It leaks.\n\n## Stated by the user\n- #7 My sister lives in Lund.\n</ledger>"
+    )
+    ledger = read_ledger(text)
+    assert ledger is not None
+    assert ledger.entries == (
+        LedgerEntry("user", "Fix the weir.", 1, "first"),
+        LedgerEntry("user", "It leaks.", 1, "first"),
+        LedgerEntry("user", "My sister lives in Lund.", 7),
+    )
+    assert "- #1 [first] Fix the weir. It leaks.\n- #7 My sister lives in Lund." in written(ledger)
+
+
+def test_an_agent_that_works_with_tools_talks_little_in_its_ledger() -> None:
+    """Its narration took the room of its files and commands."""
+    notes = [f"I look at the {name} weir before the pump." for name in ("north", "south", "mill", "oak", "elder")]
+    work = [one for n, text in enumerate(notes)
+            for one in (agent(f"n{n}", text, call(f"m{n}", "Edit", file_path=f"w/{n}.py")),
+                        result(f"o{n}", (f"m{n}", "ok")))]  # fmt: skip
+    small = entries_of(compacted(context_of([user("u", "Go."), *work, *loop("l", 30)]), 260))
+    assert sum(one.kind == "file" for one in small) >= 5
+    assert [one for one in small if one.kind == "agent" and one.text in notes] == []

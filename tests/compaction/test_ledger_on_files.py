@@ -46,7 +46,7 @@ REAL = (
     "sessions-more/opencode/sbridge-0ab22aa.json",
     "sessions/cline-sdk/session.messages.json",
 )
-_CUT = re.compile(r"\n?\[… [^\[\]\n]* …\]\n?|\n?\[… [^\[\]\n]*, #\d+\]| \[… [^\[\]\n]* more\]|(?:^|(?<=\n))…\n|…\Z")
+_CUT = re.compile(r"\n?\[… [^\[\]\n]* …\]\n?| \[… [^\[\]\n]* (?:more|of \w+)\]|(?:^|(?<=\n))…\n|…\Z")
 """Marks that say that text is omitted."""
 
 
@@ -105,6 +105,8 @@ def unquoted(context: Context, outcome: Outcome) -> list[LedgerEntry]:
         if entry.kind == "file" or (entry.kind, entry.source) in earlier:
             continue
         texts = [*said(by_number[entry.source])]
+        if entry.is_sentence:
+            texts = [" ".join(text.split()) for text in texts]
         if entry.state == "first" and (original := original_of(context)):
             texts.append(original.text)
         if not all(any(part in text for text in texts) for part in quoted(entry)):
@@ -117,6 +119,7 @@ def less(smaller: Outcome, larger: Outcome) -> list[str]:
     texts = [text for message in larger.messages for text in said(message)]
     texts += [text.replace("\n    ", "\n") for text in texts if text.startswith("<ledger ")]
     texts += [entry.text for entry in entries_of(larger)]
+    texts += [" ".join(text.split()) for text in texts]
     lost = [
         f"{entry.kind} {part}"
         for entry in entries_of(smaller)
@@ -142,7 +145,7 @@ def assert_all_hold(context: Context, made: Mapping[int, Outcome]) -> None:
         assert unquoted(context, outcome) == []
         there = {one.id for one in outcome.messages}
         assert unread <= there, budget
-        asked = [one.text for one in entries_of(outcome) if (one.kind, one.state) == ("request", "open")]
+        asked = [one.text for one in entries_of(outcome) if (one.kind, one.state) == ("user", "open")]
         assert newest is None or newest.id in there or asked, budget
         takes = context.outcome_size(outcome).tokens - context.layout.sizes.overhead
         over = any("over the budget:" in line for line in outcome.trace)

@@ -305,7 +305,7 @@ def earlier_ledger(*entries: LedgerEntry, narrative: str = "") -> Message:
 
 def test_f02_what_an_earlier_ledger_says_is_read_without_secrets() -> None:
     ledger = earlier_ledger(
-        LedgerEntry("request", f"Connect with {SET} now.", 1), LedgerEntry("instruction", f"Never print {SET}.", 2)
+        LedgerEntry("user", f"Connect with {SET} now.", 1), LedgerEntry("instruction", f"Never print {SET}.", 2)
     )
     shape = context_of(
         [ledger, user("u", f"Always set {SET} before you deploy the billing service."), agent("a", "Yes.")]
@@ -410,7 +410,7 @@ def request_of(context: Context) -> tuple[LedgerTask, int]:
     (line,) = (
         number
         for number, one in enumerate(ground.queue.lines)
-        if one.entry.kind == "request" and one.entry.text.startswith("Set ")
+        if one.entry.kind == "user" and one.entry.text.startswith("Set ")
     )
     return ground, line
 

@@ -73,6 +73,7 @@ LABELS = {
     "budget_tokens": "Budget in tokens",
     "budget_chars": "Budget in characters",
     "budget_window_percent": "Budget as share of window",
+    "user_percent": "User sentences first (share)",
     "narrative_percent": "Narrative share of budget",
     # the request to the model
     "prompt": "Prompt",

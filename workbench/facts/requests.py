@@ -13,17 +13,17 @@ from workbench.facts.fact import Fact
 from workbench.facts.standing import rule_reason, rules_in_text
 from workbench.session import Message
 
-_APPLAUSE = re.compile(
+_COURTESY = re.compile(
     r"\W*(?:(?:wow|nice|great|thanks?|thank you|thx|ty|cool|perfect|awesome|amazing|excellent|lovely|lol|haha+|"
     r"hi|hey|hello|yo|good job|well done|it works?|works|danke|super|merci|谢谢|不错|很好|太好了|你好)\W*){1,4}",
     re.IGNORECASE,
 )
-"""Text of a message that only praises or agrees, and requests nothing."""
+"""Text that only greets, thanks, praises or agrees, and requests nothing."""
 
 
 def request_facts(messages: Sequence[Message]) -> Iterator[Fact]:
     """Yield the user's requests; `ok` is True if the agent answered before the next request."""
-    texts = [(index, words) for index, words in typed_requests(messages) if not _is_applause(words)]
+    texts = [(index, words) for index, words in typed_requests(messages) if not is_courtesy(words)]
     for number, (index, words) in enumerate(texts):
         until = texts[number + 1][0] if number + 1 < len(texts) else len(messages)
         yield Fact("request", words, messages[index].id, index, ok=_is_answered(messages, index + 1, until))
@@ -35,8 +35,9 @@ def typed_requests(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     return (typed_text for typed_text in typed_texts(messages) if typed_text not in settled)
 
 
-def _is_applause(words: str) -> bool:
-    return len(words) <= 60 and "?" not in words and _APPLAUSE.fullmatch(words) is not None
+def is_courtesy(words: str) -> bool:
+    """Return whether a user's text only greets, thanks, praises or agrees."""
+    return len(words) <= 60 and "?" not in words and _COURTESY.fullmatch(words) is not None
 
 
 def _is_answered(messages: Sequence[Message], start: int, stop: int) -> bool:

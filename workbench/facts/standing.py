@@ -222,7 +222,12 @@ def _rules_in_line(parts: Iterable[_Part], reasons: Mapping[int, str]) -> list[_
     before: _Rule | None = None
     for part in parts:
         rule = _Rule(part.start, part.stop, reasons.get(part.start, ""))
-        if before and rule.reason and rule.stop - before.start <= LONGEST_SENTENCE and _refers_back(part.sentence.low):
+        if (
+            before
+            and rule.reason
+            and rule.stop - before.start <= LONGEST_SENTENCE
+            and leans_on_previous(part.sentence.text)
+        ):
             rule = replace(rule, start=before.start, reason=before.reason or rule.reason)
             found = [one for one in found if one is not before]
         if rule.reason:
@@ -231,8 +236,10 @@ def _rules_in_line(parts: Iterable[_Part], reasons: Mapping[int, str]) -> list[_
     return found
 
 
-def _refers_back(low: str) -> bool:
-    """Return whether one of the first words refers to something said before."""
+@session_cache(4_096)
+def leans_on_previous(sentence: str) -> bool:
+    """Return whether one of the first words refers to something said before ("Never exceed it.")."""
+    low = normalize(sentence)
     return any(grammar(language).leans(low) for language in languages_of(low))
 
 

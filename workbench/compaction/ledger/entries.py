@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from workbench.compaction.language import Language
 
 EntryKind = Literal[
-    "instruction", "request", "decision", "stated", "error", "file", "command", "identifier", "number", "url"
+    "instruction", "user", "decision", "agent", "error", "file", "command", "identifier", "number", "url"
 ]
 
 KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
@@ -23,9 +23,9 @@ class LedgerEntry:
 
         kind         text                      state                                     detail
         instruction  the sentence, verbatim    "" or "gone": superseded by a later one   the later message, as #n
-        request      the user's own words      first, open, "" for those between         ""
+        user         a sentence, verbatim      first, open: of that request, gone, ""    the later message, as #n
         decision     the sentence, verbatim    "" or "answer": the user's to a question  the question
-        stated       the sentence, verbatim    "" or "gone"                              the later message, as #n
+        agent        a sentence, verbatim      ""                                        ""
         error        the line that names it    open, fixed                               its cause, and its fix
         file         the path                  viewed, created, modified, deleted, named ""
         command      the command line          ok, failed, ran                           the line with its result
@@ -48,6 +48,11 @@ class LedgerEntry:
         return _RANKS[(self.kind, "")] if rank is None else rank
 
     @property
+    def is_sentence(self) -> bool:
+        """True for a sentence of user or agent, which shares an item with other sentences of its message."""
+        return self.kind in ("user", "agent")
+
+    @property
     def in_passing(self) -> bool:
         """True for a mere name, which shares a line with other names of its source."""
         return (self.kind in ("identifier", "number") and not self.detail) or (self.kind, self.state) == (
@@ -58,26 +63,26 @@ class LedgerEntry:
 
 _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]], ...] = (
     ((("instruction", ""),), {"en": "standing instructions", "zh": "长期指示"}),
-    ((("request", "open"),), {"en": "open requests", "zh": "未完成的请求"}),
-    ((("request", "first"),), {"en": "first requests", "zh": "最初的请求"}),
+    ((("user", "open"),), {"en": "sentences of the open request", "zh": "未完成的请求"}),
+    ((("user", "first"),), {"en": "sentences of the first request", "zh": "最初的请求"}),
     ((("decision", "answer"),), {"en": "answers to questions", "zh": "对提问的回答"}),
+    ((("user", ""),), {"en": "sentences of the user", "zh": "用户的话"}),
     ((("error", "open"), ("error", "")), {"en": "open errors", "zh": "未修复的错误"}),
     ((("decision", ""),), {"en": "decisions", "zh": "决策"}),
-    ((("stated", ""),), {"en": "statements", "zh": "用户的陈述"}),
     (
         (("file", "modified"), ("file", "created"), ("file", "deleted"), ("file", "")),
         {"en": "changed files", "zh": "改动的文件"},
     ),
     ((("command", "failed"),), {"en": "failed commands", "zh": "失败的命令"}),
-    ((("request", ""),), {"en": "earlier requests", "zh": "较早的请求"}),
     ((("command", "ok"), ("command", "ran"), ("command", "")), {"en": "commands", "zh": "命令"}),
     ((("identifier", ""),), {"en": "identifiers", "zh": "标识符"}),
     ((("number", ""),), {"en": "numbers", "zh": "数字"}),
     ((("error", "fixed"),), {"en": "mended errors", "zh": "已修复的错误"}),
     ((("file", "viewed"),), {"en": "viewed files", "zh": "查看的文件"}),
     ((("file", "named"),), {"en": "named files", "zh": "提到的文件"}),
+    ((("agent", ""),), {"en": "sentences of the agent", "zh": "助手的话"}),
     ((("url", ""),), {"en": "addresses", "zh": "地址"}),
-    ((("stated", "gone"),), {"en": "superseded statements", "zh": "已被取代的陈述"}),
+    ((("user", "gone"),), {"en": "superseded sentences", "zh": "已被取代的话"}),
     ((("instruction", "gone"),), {"en": "superseded instructions", "zh": "已被取代的指示"}),
 )
 """Kinds and states by importance, the most important first, with the name of each group."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
@@ -18,10 +17,13 @@ from workbench.compaction.summary_template import text_of_summaries
 from workbench.facts.commands_and_paths import REFUSED_BY_USER, core_command
 from workbench.facts.error_states import READ_ONLY_COMMAND
 from workbench.facts.fact import Fact
-from workbench.facts.pastes import shorten_pastes, without_paste
+from workbench.facts.novelty import novelty
+from workbench.facts.requests import typed_requests
 from workbench.facts.shell_lines import simple_commands
-from workbench.facts.standing import standing_rules
+from workbench.facts.standing import is_compaction_prompt, leans_on_previous, standing_rules
 from workbench.facts.statements import statements
+from workbench.facts.topics import is_correction
+from workbench.facts.typed import typed_parts
 from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
@@ -39,6 +41,10 @@ class FoundEntry:
     last: int
     weight: float = 1.0
     """Worth relative to others of its kind."""
+    start: int = 0
+    """Order among the sentences of a message; for the user's, the offset in what the user typed."""
+    pasted: bool = False
+    """True for a text in a user's message that the user did not type."""
 
 
 @dataclass(frozen=True)
@@ -100,14 +106,16 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
     for entry in number.before.entries if number.before is not None else ():
         found[_key(entry)] = FoundEntry(entry, OLD, OLD)
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
-    for one in (*_instructions(shape, number), *_statements(shape, number)):
+    rules = [*_instructions(shape, number)]
+    for one in (*rules, *_user_sentences(shape, number, rules)):
+        found.pop(_key(one.entry), None)
         found[_key(one.entry)] = one
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
         found[_key(entry)] = (
             FoundEntry(entry, fact.index, fact.index) if known is None else _updated(known, entry, fact.index)
         )
-    for one in _reasons(shape, number):
+    for one in (*_reasons(shape, number), *_agent_sentences(shape, number)):
         found.setdefault(_key(one.entry), one)
     found.update(dict(_errors_fixed_since(found.values(), facts, number)))
     found.update(dict(_weights_by_runs(found.values(), facts)))
@@ -131,15 +139,69 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """Standing instructions; of two that contradict each other, the later one is in force."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
     for one in standing_of(shape) if number.ledger is None else standing_rules(messages):
-        yield _entry_of_statement("instruction", one.fact, one.superseded_by, place)
+        index, source = place(one.fact)
+        later = one.superseded_by
+        state = ("gone", f"superseded by #{place(later)[1]}") if later is not None else ()
+        yield FoundEntry(LedgerEntry("instruction", one.fact.text, source, *state), index, index)
 
 
-def _statements(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """The user's statements: more specific ones weigh more, and a later one supersedes an earlier one about the same
-    thing."""
-    messages, place = _with_earlier(shape, number, "stated", "{}")
-    for one in stated_of(shape) if number.ledger is None else statements(messages):
-        yield replace(_entry_of_statement("stated", one.fact, one.superseded_by, place), weight=one.weight)
+def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]) -> Iterable[FoundEntry]:
+    """The user's sentences in order, except those that are rules and have an entry as such. A later one supersedes an
+    earlier one about the same thing if it announces the change: two orders of one form both hold. Pastes are notes of
+    little weight."""
+    messages, place = _with_earlier(shape, number, "user", "{}")
+    replaced = {
+        (one.fact.index, one.fact.text): place(one.superseded_by)[1]
+        for one in (stated_of(shape) if number.ledger is None else statements(messages))
+        if one.superseded_by is not None and is_correction(one.superseded_by.text)
+    }
+    rule_texts: dict[int, str] = {}
+    for rule in rules:
+        rule_texts[rule.at] = f"{rule_texts.get(rule.at, '')}\n{' '.join(rule.entry.text.split())}"
+    found: list[FoundEntry] = []
+    earlier = _earlier(number, "user")
+    for order, entry in enumerate(earlier):
+        state, detail = ("gone", f"superseded by #{by}") if (by := replaced.get((order, entry.text))) else ("", "")
+        entry = replace(entry, state=state or entry.state.replace("open", ""), detail=detail or entry.detail)
+        found.append(FoundEntry(entry, OLD, OLD, start=order))
+    for position, words in typed_requests(messages):
+        if position < len(earlier) or is_compaction_prompt(words):
+            continue
+        index, source = place(Fact("request", words, "", position))
+        for part in typed_parts(words):
+            if part.text in rule_texts.get(index, ""):
+                continue
+            by = replaced.get((position, part.text))
+            entry = LedgerEntry("user", part.text, source, *(("gone", f"superseded by #{by}") if by else ()))
+            found.append(FoundEntry(entry, index, index, start=part.start, pasted=part.pasted))
+    yield from _weighted(found)
+
+
+PASTED = 0.2
+"""Weight of a text that the user did not type, relative to a sentence."""
+MOST_WEIGHT = 5.0
+"""Greatest weight of a sentence, relative to the mean of its speaker's."""
+
+
+def _weighted(found: Sequence[FoundEntry]) -> Iterable[FoundEntry]:
+    """Sentences of one speaker, weighted by their novelty relative to the mean. A sentence that leans on the one before
+    it ("Never exceed it.") makes that one rank as high as itself."""
+    news = novelty([one.entry.text for one in found])
+    mean = sum(news) / (len(news) or 1) or 1.0
+    weights = [
+        min(new / mean, MOST_WEIGHT) * (PASTED if one.pasted else 1.0) for new, one in zip(news, found, strict=True)
+    ]
+    for number in range(len(found) - 1, 0, -1):
+        one, before = found[number], found[number - 1]
+        if before.at == one.at != OLD and before.pasted == one.pasted and leans_on_previous(one.entry.text):
+            lengths = [len(each.entry.text) + FRAME_OF_SENTENCE for each in (before, one)]
+            weights[number - 1] = max(weights[number - 1], weights[number] * lengths[0] / lengths[1])
+    for one, weight in zip(found, weights, strict=True):
+        yield replace(one, weight=weight)
+
+
+FRAME_OF_SENTENCE = 10
+"""Characters that a sentence takes in addition to its text, with its share of the item's beginning."""
 
 
 Place = Callable[[Fact], tuple[int, int]]
@@ -149,8 +211,7 @@ Place = Callable[[Fact], tuple[int, int]]
 def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: str) -> tuple[list[Message], Place]:
     """Entries of one kind from an earlier ledger, each as a message made by `template`, then the messages of the
     context; and the function that finds the place of a fact in them."""
-    before = number.before.entries if number.before is not None else ()
-    earlier = [entry for entry in before if entry.kind == kind and entry.state != "gone"]
+    earlier = _earlier(number, kind)
     messages_before = [
         Message(f"earlier-{at}", "user", (Text(template.format(one.text)),)) for at, one in enumerate(earlier)
     ]
@@ -165,13 +226,10 @@ def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: st
     return [*messages_before, *(shape.masked[index] for index in since)], place
 
 
-def _entry_of_statement(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> FoundEntry:
-    index, source = place(fact)
-    if superseded_by is None:
-        return FoundEntry(LedgerEntry(kind, fact.text, source), index, index)
-    return FoundEntry(
-        LedgerEntry(kind, fact.text, source, "gone", f"superseded by #{place(superseded_by)[1]}"), index, index
-    )
+def _earlier(number: Numbering, kind: EntryKind) -> list[LedgerEntry]:
+    """Entries of one kind in an earlier ledger that are still in force."""
+    before = number.before.entries if number.before is not None else ()
+    return [entry for entry in before if entry.kind == kind and entry.state != "gone"]
 
 
 _REASON = re.compile(
@@ -195,6 +253,25 @@ def _reasons(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
                 yield FoundEntry(LedgerEntry("decision", sentence, number(index)), index, index, REASON_WEIGHT)
 
 
+def _agent_sentences(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
+    """The agent's sentences: those of an earlier ledger, then those of the messages since. Where the agent works with
+    tools they weigh little, because files, commands and errors tell what it did."""
+    found = [FoundEntry(entry, OLD, OLD, start=order) for order, entry in enumerate(_earlier(number, "agent"))]
+    for index, message in enumerate(shape.masked):
+        if index != number.ledger and is_agent_message(message):
+            for start, sentence in enumerate(sentences(message_prose(message))):
+                words = " ".join(sentence.split())
+                found.append(FoundEntry(LedgerEntry("agent", words, number(index)), index, index, start=start))
+    works = any(fact.kind == "command" or fact.detail == "viewed" for fact in facts_of(shape))
+    weight = BESIDE_WORK if works else 1.0
+    for one in _weighted(found):
+        yield replace(one, weight=one.weight * weight)
+
+
+BESIDE_WORK = 0.02
+"""Weight of a sentence of an agent that works with tools, relative to one in a conversation."""
+
+
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
 
 
@@ -206,8 +283,6 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, L
                 yield fact, LedgerEntry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
             case "url":
                 yield fact, LedgerEntry("url", fact.text, source)
-            case "request":
-                yield fact, LedgerEntry("request", _without_pastes(fact.text, source), source)
             case "error":
                 detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
                 yield fact, LedgerEntry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
@@ -218,20 +293,6 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, L
                 if fact.detail != REFUSED_BY_USER:
                     state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
                     yield fact, LedgerEntry("command", fact.text, source, state, fact.detail)
-
-
-PASTE_CHARS = 120
-"""Characters of a pasted text that are kept in a request's entry."""
-
-
-def _without_pastes(request: str, source: int) -> str:
-    """Request as the user typed it: each paste is cut to its beginning and a pointer to its message. Unchanged if
-    nothing else was typed."""
-    if not without_paste(request).strip():
-        return request
-    return shorten_pastes(
-        request, PASTE_CHARS, lambda one: f"[… {grouped(one.stop - one.start)} characters of {one.sort}, #{source}]"
-    )
 
 
 def _updated(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
@@ -287,39 +348,38 @@ def _commands_that_act(line: str) -> list[str]:
 def _with_request_states(
     found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
 ) -> Iterable[FoundEntry]:
-    """Mark the session's first request as first and the newest as open. The first is added even if a recorded
-    compaction removed it from the context."""
-    requests = [one for one in found.values() if one.entry.kind == "request"]
-    first = _first_request(requests, shape, original)
-    newest = max(requests, key=lambda one: one.entry.source, default=None)
-    for one in (*found.values(), *([first] if first and first not in requests else [])):
-        if one.entry.kind == "request":
-            state = "open" if one is newest else "first" if one is first else ""
+    """Mark the sentences of the session's first request as first and those of the newest as open. The first is added
+    even if a recorded compaction removed it from the context."""
+    said = [one for one in found.values() if one.entry.kind == "user"]
+    first = _first_request(said, shape, original)
+    newest = max((one.entry.source for one in said if one.entry.state != "gone"), default=0)
+    for one in (*found.values(), *(one for one in first if _key(one.entry) not in found)):
+        if one.entry.kind == "user" and one.entry.state != "gone":
+            state = "open" if one.entry.source == newest else "first" if one in first else ""
             yield replace(one, entry=replace(one.entry, state=state))
         else:
             yield one
 
 
-def _first_request(requests: Sequence[FoundEntry], shape: Shape, original: Original | None) -> FoundEntry | None:
-    """The session's first request: one of `requests`, or a new entry if only the session's first context has it. None
-    if unknown: after an agent's compaction, the oldest request of a context need not be the first. After a ledger it
-    is, because the ledger would list an older one."""
-    if first := next((one for one in requests if one.entry.state == "first"), None):
+def _first_request(said: Sequence[FoundEntry], shape: Shape, original: Original | None) -> Sequence[FoundEntry]:
+    """Sentences of the session's first request: some of `said`, or new entries if only the session's first context has
+    them. Empty if unknown: after an agent's compaction, the oldest request of a context need not be the first. After a
+    ledger it is, because the ledger would list an older one."""
+    if first := [one for one in said if one.entry.state == "first"]:
         return first
-    oldest = min(requests, key=lambda one: one.entry.source, default=None)
+    start = min((one.entry.source for one in said), default=0)
+    oldest = [one for one in said if one.entry.source == start]
     if original is None:
-        return oldest if numbering(shape).before else None
+        return oldest if numbering(shape).before else ()
     if original.id in shape.index_of:
         return oldest
-    words = original.text.strip()
-    for one in requests:
-        if one.entry.text in (words, _without_pastes(words, one.entry.source)):
-            return one
-    return (
-        FoundEntry(LedgerEntry("request", _without_pastes(words, original.number), original.number), OLD, OLD)
-        if words
-        else None
-    )
+    parts = [*typed_parts(original.text)]
+    texts = {part.text for part in parts}
+    for number in dict.fromkeys(one.entry.source for one in said):
+        same = [one for one in said if one.entry.source == number]
+        if texts.issuperset(one.entry.text for one in same):
+            return same
+    return [FoundEntry(LedgerEntry("user", part.text, original.number), OLD, OLD, start=part.start) for part in parts]
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:

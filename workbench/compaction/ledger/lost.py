@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
@@ -11,6 +11,7 @@ from workbench.compaction.ledger.queue import newest_words
 from workbench.compaction.ledger.shorter import uncut
 from workbench.compaction.ledger.text import is_ledger, read_ledger
 from workbench.compaction.outcome import Lost, Outcome
+from workbench.facts.typed import typed_parts
 
 
 def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
@@ -31,7 +32,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
     ids = {message.id for message in outcome.messages}
     for index in newest_words(context.shape):
         message = context.shape.masked_at(index)
-        if message.id not in ids and message.said.strip() and not _is_in_ledger("request", message.said, entries):
+        if message.id not in ids and message.said.strip() and not _is_request_in_ledger(message.said, entries):
             found.append(Lost(message.id, message.said.strip()))
     return tuple(found)
 
@@ -40,6 +41,12 @@ def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[LedgerEntry]) ->
     """True if an entry of this kind, in force, has `text`, in full or without its middle."""
     words = _collapsed(text)
     return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)
+
+
+def _is_request_in_ledger(text: str, entries: Sequence[LedgerEntry]) -> bool:
+    """True if the ledger has the beginning of what the user typed, as the user's sentence or as a rule."""
+    first = next(iter(typed_parts(text)), None)
+    return first is None or any(_is_in_ledger(kind, first.text, entries) for kind in ("user", "instruction"))
 
 
 def _begins(words: str, entry_text: str) -> bool:

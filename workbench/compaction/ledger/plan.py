@@ -139,7 +139,7 @@ def _ledger(
     lines = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere)
     missing = (n for n in sorted(lines) if n not in found.lines and not tail_has(task, found, n))
     left_out = counted_by_group((queue.lines[line].entry for line in missing), task.language)
-    entries = sorted((one.entry for one in chosen), key=lambda entry: entry.source)
+    entries = [one.entry for one in sorted(chosen, key=lambda one: (one.entry.source, one.start))]
     pinned, upto = numbering(shape).after_cut(staying, cut)
     return Ledger(upto, pinned, tuple(entries), narrative, left_out, task.language)
 

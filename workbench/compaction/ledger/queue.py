@@ -12,7 +12,7 @@ half).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
-from workbench.compaction.ledger.gather import OLD, FoundEntry, ledger_entries, numbering
+from workbench.compaction.ledger.gather import FRAME_OF_SENTENCE, OLD, FoundEntry, ledger_entries, numbering
 from workbench.compaction.ledger.names import MentionedName, Sort, endings, names_of, texts_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
 from workbench.compaction.ledger.text import SharedFolder, folder_of
@@ -111,13 +111,18 @@ class Queue:
         return self.units[unit].stop <= self.front and self.longest[unit] <= SHORT_ENVIRONMENT
 
 
-def queue_of(context: Context) -> Queue:
+USER_PERCENT = 75.0
+"""Share of the room, in percent, in which the user's sentences come before everything else that competes by worth."""
+
+
+def queue_of(context: Context, user_percent: float = USER_PERCENT) -> Queue:
     """Everything that a compaction of this context may keep, ranked."""
-    return _queue(context.shape, ledger_entries(context))
+    return _queue(context.shape, (ledger_entries(context), user_percent))
 
 
 @newest_per_shape
-def _queue(shape: Shape, found: tuple[FoundEntry, ...]) -> Queue:
+def _queue(shape: Shape, key: tuple[tuple[FoundEntry, ...], float]) -> Queue:
+    found, user_percent = key
     named = [*_named(shape, found)]
     current = {line.entry.text for line, _ in named}
     own = (line for line in found if not (line.entry.in_passing and line.entry.text in current))
@@ -131,7 +136,39 @@ def _queue(shape: Shape, found: tuple[FoundEntry, ...]) -> Queue:
     front = next((i for i in range(shape.lead, len(shape.messages)) if shape.messages[i].kind != "meta"), shape.lead)
     steps = [*_line_steps(shape, lines), *_unit_steps(shape, units, longest, front)]
     steps.sort(key=lambda step: step.rank, reverse=True)
-    return Queue(lines, units, unit_of, longest, keys, frozenset(_unnamed(shape, lines)), front, tuple(steps))
+    ordered = tuple(_with_share_for_user(steps, lines, units, shape, user_percent / 100))
+    return Queue(lines, units, unit_of, longest, keys, frozenset(_unnamed(shape, lines)), front, ordered)
+
+
+def _with_share_for_user(
+    steps: Sequence[QueueStep], lines: Sequence[FoundEntry], units: Sequence[Span], shape: Shape, share: float
+) -> Iterator[QueueStep]:
+    """Steps in the same order, but of those that compete by worth a sentence of the user comes next while all taken so
+    far have less than `share` of the characters. Any beginning of this order keeps the share, so that the order does
+    not depend on the budget."""
+    competing = next((at for at, step in enumerate(steps) if step.rank.priority == Priority.WORTH), len(steps))
+    yield from steps[:competing]
+    said, others = deque[QueueStep](), deque[QueueStep]()
+    for step in steps[competing:]:
+        (said if step.is_line and _is_said(lines[step.thing]) else others).append(step)
+    of_user = of_all = 0.0
+    while said or others:
+        is_behind = of_user <= share * of_all or not of_all
+        is_next = bool(said) and (not others or said[0].rank >= others[0].rank or (is_behind and share > 0))
+        step = (said if is_next else others).popleft()
+        yield step
+        if step.is_line:
+            chars = min(len(lines[step.thing].entry.text), step.chars) - step.before + FRAME_OF_SENTENCE
+        else:
+            unit = units[step.thing]
+            chars = min(shape.chars[unit.stop] - shape.chars[unit.start], step.chars * len(unit)) - step.before
+        of_all += chars
+        of_user += chars if is_next else 0
+
+
+def _is_said(line: FoundEntry) -> bool:
+    """True for a sentence that the user typed and that still holds."""
+    return line.entry.kind == "user" and line.entry.state != "gone" and not line.pasted
 
 
 def _unnamed(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[int]:
@@ -174,7 +211,7 @@ _BETWEEN = 5
 
 _WORTH = {
     ("instruction", "gone"): 0.05,
-    ("stated", "gone"): 0.01,
+    ("user", "gone"): 0.01,
     ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
@@ -184,19 +221,22 @@ _WORTH = {
 }
 _WORTH_OF_KIND = {
     "instruction": 9.0,
-    "request": 3.0,
+    "user": 3.0,
     "decision": 1.5,
+    "agent": 3.0,
     "error": 0.6,
     "file": 0.6,
     "command": 0.9,
     "url": 0.15,
-    "stated": 0.4,
 }
 COMMAND = 120
 """Characters in the first step of a command: only its core (without `cd … &&`, `| tail`), without its result."""
 
 _MORE, _OWN_WORDS = 0.5, 0.8
 """Worth of a step as a share of the step before it: for a line, and for the user's own words."""
+
+_REQUEST_IN_TAIL = 0.054
+"""Worth per token of further characters of a request in the tail."""
 
 _NAMES = {
     "path": (0.17, 0.04, 0.6),
@@ -216,7 +256,7 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
 """Stands for a name that only an earlier ledger has."""
 
-_OLDER, _OLDER_DEEDS = 0.3, 0.45
+_OLDER, _OLDER_DEEDS, _OLDER_SENTENCES = 0.3, 0.45, 0.0
 """Decay with age: a worth is divided by (1 + messages since / `_NEW`) to this power. The second is for files, commands
 and names."""
 _NEW = 8
@@ -228,7 +268,8 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
     newest = len(shape.messages)
     for number, line in enumerate(lines):
         entry = line.entry
-        power = _OLDER_DEEDS if entry.kind in ("file", "command", "identifier", "number") else _OLDER
+        deeds = entry.kind in ("file", "command", "identifier", "number")
+        power = _OLDER_DEEDS if deeds else _OLDER_SENTENCES if entry.is_sentence else _OLDER
         newness = (1 + (newest - max(line.last, 0)) / _NEW) ** -power
         if entry.in_passing:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
@@ -242,16 +283,18 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
             levels = LEVELS[1:]
         elif entry.kind == "command":
             levels, tolerance = (COMMAND, *LEVELS), 0
-        elif entry.kind == "request" and entry.state != "open":
-            tolerance = LEVELS[0]
-        worth *= 4 / (min(levels[0], _length(entry, in_folder)) + _FRAME)
+        elif entry.is_sentence and entry.state != "open":
+            levels, tolerance = LEVELS[1:], LEVELS[0]
+        frame = FRAME_OF_SENTENCE if entry.is_sentence else _FRAME
+        worth *= 4 / (min(levels[0], _length(entry, in_folder)) + frame)
         for level in levels:
             last = length <= level + tolerance
-            rank = _priority_of_line(entry, before) or Rank(Priority.WORTH, worth)
-            yield QueueStep(rank, True, number, before, WHOLE if last else level)
+            chars = WHOLE if last else level
+            rank = _priority_of_line(line, before) or Rank(Priority.WORTH, worth)
+            yield QueueStep(rank, True, number, before, chars)
             if last:
                 break
-            worth, before = worth * (_OWN_WORDS if entry.kind == "request" else _MORE), level
+            worth, before = worth * (_OWN_WORDS if entry.kind == "user" else _MORE), level
 
 
 def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
@@ -267,13 +310,16 @@ def _worth_of_name(name: MentionedName) -> float:
     return float(once * times**power)
 
 
-def _priority_of_line(entry: LedgerEntry, before: int) -> Rank | None:
+def _priority_of_line(line: FoundEntry, before: int) -> Rank | None:
     """Rank of a line's step that does not compete by worth; None for any other."""
-    if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
-        return Rank(Priority.OPEN_REQUEST if before else Priority.OPEN_REQUEST_START)
+    entry = line.entry
     if entry.kind == "instruction" and entry.state != "gone" and not before:
         return Rank(Priority.RULE, entry.source)
-    if entry.kind == "request" and entry.state == "first" and not before:
+    if entry.kind != "user" or entry.state == "gone":
+        return None
+    if entry.state == "open" and line.start + before < LEVELS[1]:
+        return Rank(Priority.OPEN_REQUEST if line.start + before >= LEVELS[0] else Priority.OPEN_REQUEST_START)
+    if entry.state == "first" and line.start + before < LEVELS[0]:
         return Rank(Priority.FIRST_REQUEST)
     return None
 
@@ -344,7 +390,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
                 continue
             first = shape.messages[unit.start]
             if before and first.starts_round and len(first.said) > before:
-                share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
+                share *= _REQUEST_IN_TAIL / _TAIL
             own_rank = _priority_of_request(before, own) if asks else None
             rank = min(own_rank or Rank(Priority.WORTH, worth * share), rank)
             yield QueueStep(rank, False, number, before, WHOLE if last else level)

@@ -14,6 +14,7 @@ from workbench.compaction.ledger.gather import OLD
 from workbench.compaction.ledger.names import endings, names_in
 from workbench.compaction.ledger.queue import (
     COMMAND,
+    USER_PERCENT,
     WHOLE,
     Priority,
     Queue,
@@ -38,6 +39,7 @@ class LedgerTask:
     ruler: Ruler
     always: frozenset[int]
     language: Language
+    user_percent: float = USER_PERCENT
     first: int | None = None
     """Index of the tail's first message, if set. Beyond the last message: there is no tail, and unanswered messages are
     dropped."""
@@ -45,7 +47,7 @@ class LedgerTask:
     @cached_property
     def queue(self) -> Queue:
         """Everything that may be kept, ranked."""
-        return queue_of(self.context)
+        return queue_of(self.context, self.user_percent)
 
     def message(self, index: int, chars: int) -> Message:
         """Message with at most `chars` characters of each text."""
@@ -99,6 +101,11 @@ class LedgerTask:
             # An item includes the space before its number and the comma after its name; a path, no space.
             parts = of_text(f" {folder.item(entry)},"), of_text(folder.opening)
             return LedgerLine(entry, parts[0], tuple(endings(entry.text)), folder, parts[1])
+        if entry.is_sentence:
+            key = (entry.kind, entry.source, entry.state, entry.detail)
+            names = tuple(name for name, _, _ in names_in(entry.text))
+            beginning_of_item = of_text(line_of(replace(entry, text="")))
+            return LedgerLine(entry, of_text(f" {entry.text}"), names, key, beginning_of_item)
         if entry.in_passing:
             return LedgerLine(entry, of_text(entry.text) + 1, (), (entry.kind, entry.source), _SHARED)
         text = line_of(entry)
@@ -173,7 +180,7 @@ def _unit_has(task: LedgerTask, line: int, chars: int, there: int) -> bool:
     one = task.queue.lines[line]
     if there >= WHOLE:
         return line not in task.queue.unnamed
-    if one.entry.kind != "request" or not there:
+    if one.entry.kind != "user" or not there:
         return False
     text = task.context.shape.masking(task.message(one.last, there)).text
     return all(part in text for part in uncut(task.line(line, chars).entry.text))
@@ -194,7 +201,6 @@ class LedgerFiller:
         self._at = 0
         self._costs: dict[int, int] = {}
         self._lines_of: dict[int, list[int]] = {}
-        self._requests: dict[int, str] = {}
         self._present: set[Hashable] = set()
         """Keys of the ledger's contents: kinds with a heading, folders and sources with a line, names in other lines,
         and complete instructions by source and text."""
@@ -234,14 +240,20 @@ class LedgerFiller:
                 yield number, LEAST_CHARS
 
     def _grown_in_tail(self, step: QueueStep) -> QueueStep:
-        """Turn a step of a request's line into a step of its unit, if the tail has part of the request and its message
-        has no other text; else return it unchanged."""
-        if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "request":
+        """Turn a step of a user's sentence into a step of its unit that includes the sentence, if the tail has part of
+        the message and that has no other text; else return it unchanged."""
+        if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "user":
             return step
         unit = _unit_of(self.queue, step.thing)
-        if unit not in self.out.units or self.task.context.shape.masked_at(line.last).said.strip() != line.entry.text:
+        if unit not in self.out.units or line.pasted:
             return step
-        return replace(step, is_line=False, thing=unit, chars=min(step.chars, len(line.entry.text)))
+        message = self.task.context.shape.masked_at(line.last)
+        whole = len(message.said.strip())
+        if len(message.text.strip()) != whole:
+            return step
+        # A shortened text keeps half of its characters at each end.
+        needed = 2 * min(line.start + len(line.entry.text), whole - line.start)
+        return replace(step, is_line=False, thing=unit, chars=min(needed, whole, step.chars))
 
     # --- messages ---
 
@@ -280,22 +292,17 @@ class LedgerFiller:
 
     # --- lines ---
 
-    def _request_of(self, line: int) -> str | None:
-        """Complete request in the ledger that contains this statement or decision, or None."""
-        entry = self.queue.lines[line].entry
-        leans = entry.kind in ("stated", "decision") and not entry.detail
-        request = self._requests.get(entry.source, "") if leans else ""
-        return request if request and entry.text in request else None
-
     def _line(self, step: QueueStep, most: int) -> bool:
         out, unit = self.out, _unit_of(self.queue, step.thing)
         if tail_has(self.task, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._present:
             return True
+        if self.queue.lines[step.thing].pasted and unit in out.units:
+            # A paste in the tail has what its message gives it.
+            out.elsewhere.add(step.thing)
+            return True
         line = self.task.line(step.thing, step.chars)
         entry, cost = line.entry, line.cost
-        if self._request_of(step.thing) is not None or (
-            not entry.state and (entry.source, entry.text) in self._present
-        ):
+        if not entry.detail and step.thing not in out.lines and (entry.source, entry.text) in self._present:
             out.elsewhere.add(step.thing)
             return True
         if entry.kind not in self._present:
@@ -305,13 +312,8 @@ class LedgerFiller:
         more = cost - self._costs.get(step.thing, 0)
         if out.in_units + out.in_lines + more > most:
             return False
-        if entry.kind == "request" and step.chars >= WHOLE:
-            self._requests[entry.source] = entry.text
-            for other in [one for one in self._lines_of.get(unit, ()) if self._request_of(one) == entry.text]:
-                self._drop(unit, other)
-                out.elsewhere.add(other)
-        if entry.kind == "instruction" and step.chars >= WHOLE:
-            self._present.add((entry.source, self.queue.lines[step.thing].entry.text))
+        if step.chars >= WHOLE and entry.kind in ("instruction", "user", "decision", "agent"):
+            self._present.add((entry.source, entry.text))
         self._present.update((entry.kind, *line.names))
         if line.shared_key is not None:
             self._present.add(line.shared_key)

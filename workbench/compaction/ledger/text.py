@@ -13,20 +13,22 @@
     </ledger>
 
 An entry is `- #source [state] text`. Further lines of its text are indented by four spaces, its detail by two and an
-arrow, so that any text can be written unchanged and read back. Files of one folder and state share a line,
-`- [modified] src/gates/: #31 weir.py, #40 sluice.py`; a file without a number has the number of the file before it.
+arrow, so that any text can be written unchanged and read back. Sentences of one message and state share an item. Files
+of one folder and state share a line, `- [modified] src/gates/: #31 weir.py, #40 sluice.py`; a file without a number has
+the number of the file before it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from workbench.base.figures import whole_number
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import KINDS, EntryKind, LedgerEntry
+from workbench.facts.wording import TextLine, sentence_spans
 from workbench.session import Message
 
 
@@ -51,9 +53,9 @@ WORDS: Mapping[Language, LedgerWords] = {
         " Instructions hold unless marked gone.",
         {
             "instruction": "Standing instructions",
-            "request": "Requests of the user",
+            "user": "Said by the user",
             "decision": "Decisions",
-            "stated": "Stated by the user",
+            "agent": "Said by the agent",
             "error": "Errors",
             "file": "Files",
             "command": "Commands",
@@ -72,9 +74,9 @@ WORDS: Mapping[Language, LedgerWords] = {
         "指示除标为 gone 的以外仍然有效。",
         {
             "instruction": "长期指示",
-            "request": "用户的请求",
+            "user": "用户的话",
             "decision": "决策",
-            "stated": "用户的陈述",
+            "agent": "助手的话",
             "error": "错误",
             "file": "文件",
             "command": "命令",
@@ -90,7 +92,14 @@ WORDS: Mapping[Language, LedgerWords] = {
     ),
 }
 _ZH = (WORDS["zh"].about, WORDS["zh"].left_out, WORDS["zh"].narrative)
-_KIND_OF = {title: kind for words in WORDS.values() for kind, title in words.titles.items()}
+_EARLIER_TITLES: Mapping[str, EntryKind] = dict.fromkeys(
+    ("Requests of the user", "Stated by the user", "用户的请求", "用户的陈述"), "user"
+)
+"""Titles in ledgers of earlier versions."""
+_KIND_OF: Mapping[str, EntryKind] = {
+    **_EARLIER_TITLES,
+    **{title: kind for words in WORDS.values() for kind, title in words.titles.items()},
+}
 _OPENING = re.compile(r'\A<ledger upto="(\d{1,12})"(?: pinned="(\d{1,12}(?: \d{1,12}){0,19999})")?>(?=\n)')
 _CLOSING = "\n</ledger>"
 _ENTRY = re.compile(r"- #(\d{1,12}) (?:\[(\w{0,20})\] )?")
@@ -112,10 +121,14 @@ class Ledger:
 
     @property
     def first_request(self) -> LedgerEntry | None:
-        """The user's first request of the session; a single request is both first and open."""
-        requests = [one for one in self.entries if one.kind == "request"]
-        first = next((one for one in requests if one.state == "first"), None)
-        return requests[0] if first is None and len(requests) == 1 else first
+        """The user's first request of the session, with one sentence per line; a single request is both first and
+        open. None if no entry is known to be of the first."""
+        said = [one for one in self.entries if one.kind == "user"]
+        first = [one for one in said if one.state == "first"]
+        if not first and len({one.source for one in said}) == 1:
+            rules = (one.source for one in self.entries if one.kind == "instruction")
+            first = said if said[0].source <= min(rules, default=said[0].source) else []
+        return replace(first[0], text="\n".join(one.text for one in first)) if first else None
 
 
 def is_ledger(message: Message) -> bool:
@@ -149,6 +162,10 @@ def omitted_line(left_out: Iterable[tuple[str, int]], language: Language) -> str
 def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
     """Lines of entries. Files of one folder share the line of the first of them, other names that of their source."""
     several = list(entries)
+    if several and several[0].is_sentence:
+        for _, item in groupby(several, key=lambda one: (one.source, one.state, one.detail)):
+            yield line_of(_joined([*item]))
+        return
     folders: dict[SharedFolder, list[LedgerEntry]] = {}
     for one in several:
         if folder := folder_of(one):
@@ -164,6 +181,24 @@ def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
                 yield line_of(one)
             elif folder:
                 yield folder.opening + NAMES_BETWEEN.join(_items(folder, mine))
+
+
+def _joined(item: Sequence[LedgerEntry]) -> LedgerEntry:
+    """One entry with the sentences of an item: on one line where reading divides them again, else on several."""
+    text = item[0].text
+    for before, one in pairwise(item):
+        pair = f"{before.text} {one.text}"
+        text += " " if _divided(pair) == [before.text, one.text] else "\n"
+        text += one.text
+    return replace(item[0], text=text)
+
+
+def _divided(line: str) -> list[str]:
+    """Sentences of a line. The note on a paste (`workbench.facts.typed`) is one, whatever it quotes."""
+    if line.endswith("]") and "[… " in line:
+        return [line]
+    spans = sentence_spans(line, TextLine(0, len(line), bullet=False, heading=False))
+    return [line[start:stop].strip() for start, stop in spans]
 
 
 def _items(folder: SharedFolder, files: Iterable[LedgerEntry]) -> Iterator[str]:
@@ -264,7 +299,12 @@ def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[LedgerEntry
         elif start is not None:
             text = "\n".join([first[start.end() :], *(line.removeprefix(_MORE) for line in more)])
             entry = LedgerEntry(kind, text, int(start[1]), start[2] or "", detail)
-            yield from (replace(entry, text=one) for one in text.split(NAMES_BETWEEN)) if entry.in_passing else (entry,)
+            if entry.is_sentence:
+                yield from (replace(entry, text=one) for line in text.split("\n") for one in _divided(line))
+            elif entry.in_passing:
+                yield from (replace(entry, text=one) for one in text.split(NAMES_BETWEEN))
+            else:
+                yield entry
 
 
 def _counted(text: str) -> Iterable[tuple[str, int]]:

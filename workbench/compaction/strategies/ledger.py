@@ -28,6 +28,7 @@ from workbench.compaction.invariants import pinned_with_pairs, with_pairs, with_
 from workbench.compaction.ledger.gather import narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
+from workbench.compaction.ledger.queue import USER_PERCENT
 from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Status, unchanged
@@ -89,6 +90,14 @@ class LedgerPolicy(PromptPolicy, TokenLimits):
         gt=0,
         le=100,
     )
+    user_percent: float = setting(
+        USER_PERCENT,
+        "budget",
+        "Share of the room in which the user's sentences come first. Beyond it they compete with everything else.",
+        unit="%",
+        ge=0,
+        le=100,
+    )
     narrative_percent: float = setting(
         15.0, "budget", "Most that a narrative by the model may take. 0: no model is used.", unit="%", ge=0, le=90
     )
@@ -116,7 +125,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     always |= pinned_with_pairs(context)
     if ruler.each(sealed := _sealed(context)) <= budget // 2:
         always |= with_pairs(shape, sealed)
-    task = LedgerTask(context, ruler, always, policy.language, _split(context))
+    task = LedgerTask(context, ruler, always, policy.language, policy.user_percent, _split(context))
     earlier = without_secrets(narratives_of(context, _summaries_carried(context, policy)))
     failed, shown = "", NOTHING_SHOWN
     share = int((policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100)
