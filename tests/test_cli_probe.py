@@ -90,6 +90,7 @@ async def test_each_arm_answers_from_what_it_has(session: Path, monkeypatch: pyt
     assert [arm["correct"]["correct"] for arm in found["variants"]] == [3, 2, 0]
     assert [arm["invented_answers"] for arm in found["variants"]] == [0, 0, 0]
     assert found["answer_source"] == MODEL
+    assert (found["questions_per_prompt"], found["questions_used_later"]) == (12, None)  # its only epoch
     assert len(api.received) == 4  # an arm each, and the judge
     assert [one.body["temperature"] for one in api.received] == [0.0] * 4
     alone = [one for one in api.received if len(one.body["messages"]) == 1 and "<items>" not in one.prompt]
@@ -98,6 +99,17 @@ async def test_each_arm_answers_from_what_it_has(session: Path, monkeypatch: pyt
     assert judged.count("<item ") == 1  # two arms said the same, and it is asked of once
     assert "claude-code" not in judged
     assert "full context" not in judged
+
+
+async def test_the_text_says_how_many_questions_a_prompt_has_and_that_nothing_came_later(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        api.replies = [knowing(api)] * 4
+        told = (await asyncio.to_thread(cwb, "retention", "--ask", session, "--model", MODEL)).stdout
+    assert re.search(rf"^answered +{MODEL}, 12 questions per prompt$", told, re.MULTILINE)
+    assert re.search(r"^used later +none, because the session ends with this epoch$", told, re.MULTILINE)
 
 
 async def test_the_cost_is_told_before_and_after(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,9 @@ class TestMade:
         assert f"{first}_{last}" not in told
         there = (*talk, agent(f"Next comes {first.title()}{last.title()}, or {first} {last}."))
         assert found not in asked(there)
+        read = call("Read", {"file_path": "a"})
+        unwritten = (talk[0], agent("", read), result(read, "follow_sluice read_gauge"))
+        assert not [one for one, probe in asked(unwritten).items() if probe.kind == "control" and "define" in one]
         spoken = [one for one, probe in asked(talk[:1]).items() if probe.kind == "control"]
         assert spoken == ['Fill in the blank (from a user message): "Keep the keeper storm below ____."']
 
@@ -221,6 +224,14 @@ class TestBalance:
         assert sum(one.kind == "instruction" for one in found) == asked
         assert len(found) == 40
 
+    @pytest.mark.parametrize(("facts", "asked"), [(5, 20), (19, 20), (20, 20), (21, 21)])
+    def test_files_that_were_only_read_are_asked_for_up_to_20_questions(self, facts: int, asked: int) -> None:
+        read: list[Message] = []
+        for name in NAMES[:30]:
+            used = call("Read", {"file_path": f"src/{name}.py"})
+            read += agent("", used), result(used, f"1\tdef sluice_{name[::-1]}_level(): ...")
+        assert len(questions_about((*barges(facts), *read))) == asked
+
     def test_rules_fill_the_room_that_other_facts_leave(self) -> None:
         orders = [user(f"Never open the lock of the {name} before the {n} bells.") for n, name in
                   enumerate(NAMES[:16], 700)]  # fmt: skip
@@ -268,6 +279,34 @@ class TestNeeded:
             "upper-7",
         )
 
+    def test_nothing_that_fits_two_files_or_two_commands_is_asked(self) -> None:
+        line = "canal-sim run --basin upper-7 --bells 12"
+        both = (*ran(line, "ok"), *ran(line.replace("upper-7", "lower-3"), "ok"))
+        asked_for = questions_about(both, [Item("command", line, (line,))])
+        assert not [one for one in asked_for if one.used and one.kind == "recall"]
+        content = "def follow_sluice(level): ..."
+        twice = (*wrote("src/gates.py", content), *wrote("src/locks.py", content))
+        asked_for = questions_about(twice, [Item("path", "src/gates.py", ("src/gates.py",))])
+        assert not [one for one in asked_for if "follow_sluice" in one.question]
+
+    def test_a_file_without_a_name_of_its_own_by_a_line_that_only_it_has(self) -> None:
+        shared, own = "The keeper rings before every lock is opened.", "Soundings of the basin are taken on Sundays."
+        used, other = call("Read", {"file_path": "docs/gates.md"}), call("Read", {"file_path": "docs/locks.md"})
+        talk = (
+            agent("", used),
+            result(used, f"1\t{shared}\n2\t{own}"),
+            agent("", other),
+            result(other, f"1\t{shared}"),
+        )
+        (found,) = [
+            one for one in questions_about(talk, [Item("path", "docs/gates.md", ("docs/gates.md",))]) if one.used
+        ]
+        assert (found.question, found.answer) == (f'Which file has the line "{own}"?', "docs/gates.md")
+
+    def test_a_command_that_anybody_would_guess_is_not_asked_for(self) -> None:
+        line = "git push origin upper-7"
+        assert not [one for one in questions_about(ran(line, "ok"), [Item("command", line, (line,))]) if one.used]
+
     def test_a_number_by_its_line_of_a_result(self) -> None:
         talk = ran("soundings", "The deepest place of the basin is at 2731 cm below the quay")
         (found,) = [one for one in questions_about(talk, [Item("number", "2731", ("2731",))]) if one.used]
@@ -282,7 +321,9 @@ class TestNeeded:
             result(used, "1\tdef follow_sluice(level):\n2\t    return level"),
         )
         needed = [Item("path", "src/gates.py", ("src/gates.py",))]
-        assert sum(one.used for one in questions_about(talk, needed)) == 1
+        assert [one.question for one in questions_about(talk, needed) if one.answer.endswith("gates.py")] == [
+            "In which file is `follow_sluice` defined?"
+        ]
 
 
 @pytest.mark.parametrize(
