@@ -486,6 +486,19 @@ class TestLookup:
         for told in (r"the sluice is in C:\canal\gates.py", r"the sluice is in C:\\canal\\gates.py"):
             assert Lookup((user(told),)).answer(probe)[0] == "C:/canal/gates.py"
 
+    @pytest.mark.parametrize(
+        ("told", "answer"), [("1\tdef follow_sluice(level): ...", "src/gates.py"), ("[cleared]", "not known")]
+    )
+    def test_a_result_is_of_the_file_that_its_call_names(self, told: str, answer: str) -> None:
+        """The call alone does not say what is in the file."""
+        used = call("Read", {"file_path": "src/gates.py"})
+        read = result(used, told)
+        says = "`follow_sluice` is in src/gates.py"
+        probe = Probe(
+            "artifact", "In which file is `follow_sluice` defined?", "src/gates.py", source=read.id, says=says
+        )
+        assert Lookup((agent("", used), read)).answer(probe)[0] == answer
+
     def test_everything_knows_all_and_nothing_knows_none(self) -> None:
         session = session_of(TALK)
         bench = open_bench(session, counter_of(session))

@@ -2,8 +2,8 @@
 
 A line gives an answer if it contains the answer by itself and most words of the question's sentence, and does not state
 it wrongly (`workbench.analysis.fact_check`): opposites, other values and word lists give no answer. In the source
-message, if still there, any line with the answer counts. Paraphrases are missed, so a model may know more than the
-search finds, and rarely less.
+message, if still there, any line with the answer counts; of a tool result also those of its call, if the result still
+has the words of the question. Paraphrases are missed, so a model may know more than the search finds, and rarely less.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Lookup:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._by_id = {message.id: message for message in messages}
+        self._callers = {call.id: message for message in messages for call in message.calls}
         self._lines: list[str] = []
         self._message_ids: list[str] = []
         self._places: dict[str, list[int]] = {}
@@ -51,7 +52,7 @@ class Lookup:
         if probe.kind == "control":
             return NOT_KNOWN, ""
         source = self._by_id.get(probe.source)
-        if source is not None and (line := _line_in(source, probe)):
+        if source is not None and (line := _line_in(source, probe) or self._line_in_call(source, probe)):
             return probe.answer, line
         near = self._near(probe, words_of(probe.about))
         if probe.prose:
@@ -60,6 +61,15 @@ class Lookup:
         if place is not None:
             return probe.answer, clip(self._lines[place], LINE)
         return NOT_KNOWN, clip(self._lines[near[0]], LINE) if near else ""
+
+    def _line_in_call(self, source: Message, probe: Probe) -> str:
+        """Return the line of a call that gives the answer: the file of a result that still has the question's words."""
+        near = words_of(probe.about)
+        for result in source.results if near and not probe.prose else ():
+            called = self._callers.get(result.call_id)
+            if called and any(near <= words_of(line) for line in result.text.split("\n")):
+                return _line_in(called, probe)
+        return ""
 
     def source(self, probe: Probe) -> str:
         """Return the id of the message with the answer, "" if none is found."""
