@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import cwb, document
 from tests.facts.talk import agent, call, ran, result, user
 from workbench.analysis.continuity import continuity
 from workbench.analysis.recorded_compactions import recorded_outcome
@@ -14,6 +15,7 @@ from workbench.bench.assessment import assess_recorded
 from workbench.formats.files import load
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.tokens import Counter
+from workbench.tui.retention.facts import summary_line
 
 FIRST = "Scan every parcel twice and write the ledger of invoices."
 NEWEST = "Translate the warehouse manual to Portuguese before the audit."
@@ -84,6 +86,8 @@ def test_an_agreement_stands_for_an_unanswered_request_only() -> None:
         ("All of it was read, chapter 2 not yet.", []),
         ("Pending: none", ["no_next_step"]),
         ("Next: chapter 2.", []),
+        ("Next: no explicit next step.", ["no_next_step"]),
+        ("Next: no remark may be left out.", []),
     ],
 )
 def test_an_unanswered_request_needs_a_next_step(ending: str, expected: list[str]) -> None:
@@ -98,6 +102,8 @@ def test_an_answered_request_is_no_open_task() -> None:
     assert found(OPEN, f"{both}- {FIRST}") == ["stale_request"]
     assert found(OPEN, f"{both}- {FIRST}\n- {NEWEST}") == []
     assert found(OPEN, f"{both}- Count the parcels of May.") == []
+    assert found(OPEN, f"{both}- {FIRST}", kept=3) == []
+    assert found(OPEN, f"{both}- {FIRST}\n- A Portuguese version of the manual") == []
     unanswered = (user(FIRST), *ran("ls", "a"), *OPEN[2:])
     assert found(unanswered, f"{both}- {FIRST}") == []
 
@@ -119,6 +125,18 @@ TASK = "Write chapter three about forklifts"
 def test_a_completed_item_is_no_open_task(item: str, status: str, expected: list[str]) -> None:
     context = (*OPEN, *todo((TASK, status), ("Bind the book", "pending")))
     assert found(context, f"{GOOD}\n- Bind the book\n- {item}") == expected
+
+
+def test_a_task_that_the_newest_request_asks_again_is_open() -> None:
+    context = (user(FIRST), *todo((TASK, "completed")), user("Chapter three about forklifts is wrong, correct it."))
+    summary = f"{FIRST} Chapter three about forklifts is wrong, correct it.\n## Next Steps\n- {TASK}"
+    assert found(context, summary) == []
+
+
+def test_a_list_that_stays_shows_what_is_completed() -> None:
+    context = (*OPEN, *todo((TASK, "completed"), ("Bind the book", "pending")))
+    assert found(context, f"{GOOD}\n- Bind the book\n- {TASK}", kept=2) == []
+    assert found(context, f"{GOOD}\n- Bind the book\n- {TASK}", kept=1) == ["finished_task"]
 
 
 def test_a_test_is_open_again_after_a_change() -> None:
@@ -145,6 +163,26 @@ def test_open_items_of_the_newest_request_must_be_named() -> None:
     assert found(context, GOOD, kept=2) == []
     older = (*OPEN[:2], *todo(("Bind the book in leather", "pending")), *OPEN[2:])
     assert found(older, GOOD) == []
+
+
+def test_commands_show_the_breaks_of_a_recorded_compaction(shared: Path, tmp_path: Path) -> None:
+    file = shared / "cases" / "23-pi-orphan-result.jsonl"
+    sentence = "the user's newest request is not in the result: “Write the cheese diary for May. Dates stay ISO.”"
+    assert f"\ncontinuity: {sentence}\n" in cwb("retention", file, "--recorded", "--epoch", 1).output
+    (one,) = document("retention", file, "--recorded", "--epoch", 1)["recorded_compactions"]
+    assert [(found["kind"], found["text"]) for found in one["continuity"]] == [("request_lost", sentence)]
+    check = f'[[check]]\nname = "a"\nsessions = ["{file}"]\npresets = ["recorded"]\nepoch = 1\ncontinuity = true\n'
+    (tmp_path / "cwb-check.toml").write_text(check, "utf-8")
+    run = cwb("check", tmp_path / "cwb-check.toml")
+    assert run.exit_code == 3
+    assert f"  continuity: {sentence}\n" in run.output
+
+
+def test_the_kept_screen_says_it(shared: Path) -> None:
+    session = load(shared / "cases" / "23-pi-orphan-result.jsonl")
+    one = assess_recorded(open_bench(session, Counter(None), epoch=1))
+    assert one is not None
+    assert summary_line(one).endswith(f" · {one.continuity[0].text}")
 
 
 def test_real_recorded_summaries_raise_no_alarm(shared: Path) -> None:

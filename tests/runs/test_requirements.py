@@ -113,6 +113,15 @@ def test_every_strategy_fails_for_what_is_broken_in_it(bench: Bench, id: str) ->
     assert broken(torn, tool_pairs=True) == ["tool_pairs"]
 
 
+def test_a_break_of_the_tasks_continuity_fails_with_its_sentence(bench: Bench) -> None:
+    lossy = without_requests(assessed(bench, "message-window"))
+    newest = [message.said for message in bench.context.messages if message.starts_round][-1]
+    found = failures(lossy, Requirements(continuity=True), Path())
+    assert found[0].message.startswith("the user's newest request is not in the result: “")
+    assert newest[:40] in found[0].message
+    assert failures(lossy, Requirements(tool_pairs=True), Path()) == []
+
+
 def test_each_of_several_compactions_is_judged(bench: Bench) -> None:
     one = assessed(bench, "message-window")
     tokens = one.after.tokens

@@ -125,8 +125,11 @@ def _is_mere_agreement(request: str) -> bool:
     return len(stems(_typed(request), _GO_AHEAD)) < LEAST_WORDS
 
 
-_GO_AHEAD_WORDS = "yes yeah yep ok okay sure go ahead continue proceed keep going resume good fine right now 好 继续"
-_GO_AHEAD = _GO_AHEAD_WORDS.split()
+_GO_AHEAD_WORDS = (
+    "yes yeah yep ok okay sure go ahead continue proceed keep going resume resumed session pick left off where good "
+    "fine right now lets start implement do done until finish work 好 继续"
+)
+_GO_AHEAD = frozenset(_GO_AHEAD_WORDS.split())
 
 
 class _Result:
@@ -176,8 +179,10 @@ def _next_step(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     newest = requests[-1]
     if result.open.is_empty:
         yield ContinuityFinding(ContinuityKind.NO_NEXT_STEP, newest.text, newest.message)
-    wanted, named = stems(_typed(newest.text)), stems("\n".join((*result.open.tasks, *result.open.current)))
-    if _is_mere_agreement(newest.text) or len(wanted & named) >= NEAR * len(wanted):
+    named = (*result.open.tasks, *result.open.current)
+    wanted, form = stems(_typed(newest.text)), fact_query("request", _typed(newest.text))
+    is_named = len(wanted & stems("\n".join(named))) >= NEAR * len(wanted)
+    if _is_mere_agreement(newest.text) or is_named or (form and SearchedText(named).judge(form).presence != "none"):
         return
     items = SearchedText(result.open.tasks)
     for older in reversed(requests[:-1]):
@@ -188,15 +193,15 @@ def _next_step(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
 
 
 def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
-    """Yield the completed items of the newest task list that the summary lists as open. A test or build is open again
-    once a file has changed."""
+    """Yield the completed items of the newest task list that the summary lists as open. A list that stays shows them as
+    completed; a test or build is open again once a file has changed."""
     calls, requests = calls_of(shape), _requests(shape)
     tasks = tasks_of(calls)
     changed = max((one.index for one in calls if any(act.kind in CHANGES for act in one.actions)), default=-1)
     done = [
         (task, form)
         for task in tasks
-        if task.status == "completed" and len(stems(task.text)) > LEAST_WORDS
+        if task.status == "completed" and not result.kept[task.index] and len(stems(task.text)) > LEAST_WORDS
         if not (is_check(task.text.lower()) and task.index < changed)
         if (form := fact_query("stated", task.text))
     ]
@@ -230,7 +235,7 @@ def _running_work(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     """Yield the background tasks and open items that neither a new text nor a kept message has."""
     calls = calls_of(shape)
     for running in running_tasks(shape.masked, calls):
-        is_there = result.kept[running.index] or result.has_name(running.id) or result.may_name(running.text)
+        is_there = result.has_name(running.id) or result.may_name(running.text)
         if not is_there and not _RUNS.search("\n".join(result.texts)):
             yield ContinuityFinding(ContinuityKind.BACKGROUND_LOST, running.text, shape.messages[running.index].id)
     tasks = tasks_of(calls)

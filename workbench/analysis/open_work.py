@@ -26,7 +26,13 @@ _CURRENT = re.compile(r"\b(?:current|state|status|active task|working on)\b|当�
 
 _LABEL = re.compile(r"^[\W\d_]*(?P<title>[^:：\n]{2,40})[:：]\**[ \t]*(?P<rest>\S.*)$", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|\[ \])[ \t]+(?P<text>\S.*)$", re.MULTILINE)
-_NOTHING = re.compile(r"[\W_\d]*(?:none|nothing|no|n/a)\b|[\W_\d]*[无没]", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"[\W_\d]*(?:none|nothing|n/a|no (?:\w+ )?(?:pending|open|next|further|remaining|more|outstanding|unfinished|"
+    r"tasks?|steps?|items?|work))\b|[\W_\d]*(?:无|没有)",
+    re.IGNORECASE,
+)
+"""Line that says that nothing is open."""
+
 
 _MENTION = re.compile(
     rf"{_OPEN.pattern}|\b(?:not yet|still|needs?|must|should|then|continu\w*|was about to|mid-\w+|in the middle of|"

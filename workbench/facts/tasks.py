@@ -114,15 +114,16 @@ def _update(tasks: dict[str, Task], data: dict[str, Any], index: int) -> None:
 # --- background tasks -------------------------------------------------------------------------------------------------
 
 _STARTED = re.compile(
-    r"running in (?:the )?background with (?:session )?id:? (?P<shell>[\w-]{1,60})"
+    r"^\W{0,2}(?:(?:command )?running in (?:the )?background with (?:session )?id:? (?P<shell>[\w-]{1,60})"
     r"|process running with session id (?P<session>\d{1,10})"
-    r"|started in (?:the )?background with agent_id: (?P<agent>[\w-]{1,80})"
+    r"|agent started in (?:the )?background with agent_id: (?P<agent>[\w-]{1,80})"
     r"|async agent launched[^\n]{0,80}\n\s*agentid: (?P<launched>[\w-]{1,60})"
-    r"|shellid: (?P<waited>[\w-]{1,60}) is still running",
-    re.IGNORECASE,
+    r"|(?:command with )?shellid: (?P<waited>[\w-]{1,60}) is still running)",
+    re.IGNORECASE | re.MULTILINE,
 )
 """Beginning of a background task in the result of its call, in the words of Claude Code, Codex and Copilot."""
-_STILL = re.compile(r"still running|process running with|status:? \W{0,20}running", re.IGNORECASE)
+_START_HINTS = ("running", "background", "launched")
+_STILL = re.compile(r"still running|process running with|status\W{1,6}running", re.IGNORECASE)
 _NOTICE = ("notification", "background", "finished")
 _ENDS = re.compile(r"\b(?:kill|stop|cancel|terminate)", re.IGNORECASE)
 _KILLS = re.compile(
@@ -147,14 +148,15 @@ def running_tasks(messages: Sequence[Message], calls: Sequence[ToolCall]) -> tup
     running: dict[str, RunningTask] = {}
     for called in calls:
         data = called.call.input if isinstance(called.call.input, dict) else {}
-        output = called.result.text[:2000] if called.result else ""
+        text = called.result.text if called.result else ""
+        output = text[:2000] + "\n" + text[2000:][-500:]
         for id in [str(value) for value in data.values() if isinstance(value, str | int) and str(value) in running]:
-            if called.result is not None and (_ENDS.search(called.call.name) or not _STILL.search(output)):
-                del running[id]
+            if text and (_ENDS.search(called.call.name) or not _STILL.search(output)):
+                running.pop(id, None)
         if any(isinstance(value, str) and _KILLS.search(value) for value in data.values()):
             running.clear()
-        started = _STARTED.search(output) if "running" in output.lower() or "background" in output.lower() else None
-        started = started or (_STARTED.search(output) if "launched" in output else None)
+        low = output.lower()
+        started = _STARTED.search(output) if any(hint in low for hint in _START_HINTS) else None
         if started:
             id = next(filter(None, started.groups()))
             words = next((data[key] for key in _COMMAND_KEYS if isinstance(data.get(key), str) and data[key]), "")

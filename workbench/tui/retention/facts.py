@@ -32,7 +32,7 @@ def assess_compaction(bench: Bench, is_recorded: bool) -> Assessment:
     found = assess_recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
     if found is None:
         raise KeyError(bench.epoch)
-    return compute(found, "retention", "later_use")
+    return compute(found, "retention", "later_use", "continuity")
 
 
 def has_recorded_compaction(bench: Bench) -> bool:
@@ -63,6 +63,7 @@ def summary_line(found: Assessment) -> str:
         words += f" · with the {figure(retention.in_tail)} in the tail: {percent(retention.of_context)}"
     if later := found.later_use:
         words += f" · needed later: {percent(later.share)} of {figure(len(later.items))}"
+    words += "".join(f" · {one_line(broken.text, 160)}" for broken in found.continuity)
     return words
 
 

@@ -1,0 +1,73 @@
+"""Background tasks: begun in the words of an agent, and ended by what the log tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.facts.talk import agent, call, ran, result, user
+from workbench.facts.calls import calls_in
+from workbench.facts.tasks import running_tasks
+from workbench.session import Message
+
+
+def did(name: str, given: dict[str, Any], output: str) -> tuple[Message, Message]:
+    used = call(name, given)
+    return agent("", used), result(used, output)
+
+
+SHELL = did("Bash", {"command": "npm run dev"}, "Command running in background with ID: b7f3d2. Output is written to x")
+
+
+def running(*messages: Message) -> list[str]:
+    return [f"{one.id} {one.text} {one.index}" for one in running_tasks(messages, calls_in(messages))]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        (SHELL, "b7f3d2 npm run dev 0"),
+        (did("exec_command", {"cmd": "make"}, "Chunk ID: 1\nProcess running with session ID 324"), "324 make 0"),
+        (
+            did(
+                "task",
+                {"description": "Review"},
+                "Agent started in background with agent_id: car-1. You'll be notified",
+            ),
+            "car-1 Review 0",
+        ),
+        (
+            did("Task", {"prompt": "Look"}, "Async agent launched successfully.\nagentId: a9fa\nThe agent works"),
+            "a9fa Look 0",
+        ),
+        (did("bash", {"command": "seq"}, "1\n" * 5_000 + "<shellId: 3 is still running>"), "3 seq 0"),
+        (did("powershell", {"command": "w.ps1"}, "1\n<command with shellId: 27 is still running>"), "27 w.ps1 0"),
+    ],
+)
+def test_a_background_task_runs(messages: tuple[Message, ...], expected: str) -> None:
+    assert running(*messages) == [expected]
+
+
+def test_a_finished_command_does_not_run() -> None:
+    assert running(*ran("grep -n text a.py", 'a.py:3: "Command running in background with ID: b7f3d2"')) == []
+    assert running(*ran("npm run dev", "The server was running in background, now it ended.")) == []
+
+
+@pytest.mark.parametrize(
+    ("later", "runs"),
+    [
+        (did("BashOutput", {"bash_id": "b7f3d2"}, "<status>running</status>"), True),
+        (did("BashOutput", {"bash_id": "b7f3d2"}, "<status>completed</status>"), False),
+        (did("BashOutput", {"bash_id": "b7f3d2", "shell": "b7f3d2"}, "<status>completed</status>"), False),
+        (did("BashOutput", {"bash_id": "other"}, "<status>completed</status>"), True),
+        (did("KillShell", {"shell_id": "b7f3d2"}, "still running processes: none"), False),
+        (ran("pkill -f vite", ""), False),
+        (ran("ls skills", ""), True),
+        ((user("<task-notification> b7f3d2 completed </task-notification>", "meta"),), False),
+        ((user("<task-notification> c completed </task-notification>", "meta"),), True),
+        ((agent("b7f3d2 has finished, I think."),), True),
+    ],
+)
+def test_a_task_ends_by_what_the_log_tells(later: tuple[Message, ...], runs: bool) -> None:
+    assert bool(running(*SHELL, *later)) is runs
