@@ -91,6 +91,13 @@ def test_a_file_that_the_agent_reads_once_more_is_read_again() -> None:
     assert states(one, 1) == {"AGENTS.md": (FileRule(PUSH, "read again", "c2r"), FileRule(NAME, "gone", gone_since=1))}
 
 
+def test_parts_of_a_file_that_were_read_one_by_one_add_up() -> None:
+    messages = [*read("c1", "AGENTS.md", f"- {PUSH}"), *read("c2", "AGENTS.md", f"- {NAME}")]
+    assert states(session(messages, range(4)), 1) == {
+        "AGENTS.md": (FileRule(PUSH, "in force"), FileRule(NAME, "in force"))
+    }
+
+
 def test_a_rule_that_is_gone_twice_is_gone_since_the_first_time() -> None:
     messages = [sent("m1"), GO, summary("s1", "Went."), ON, summary("s2", "Went on."), sent("m2")]
     one = session(messages, [0, 1], [2, 3], [4], [4, 5])
@@ -122,6 +129,7 @@ def test_the_system_prompt_is_sent_with_every_call() -> None:
         ("claude-code", "/shop", "/shop/api/CLAUDE.md", False, True),
         ("claude-code", "/shop", "../pier/CLAUDE.md", False, False),
         ("claude-code", "/shop", "/shop-two/CLAUDE.md", False, False),
+        ("claude-code", "/shop-two", "/shop/CLAUDE.md", False, False),
         ("claude-code", "/shop", "AGENTS.md", False, True),
         ("gemini", "/shop", "AGENTS.md", False, True),
         ("gemini", "/shop", "GEMINI.md", True, True),

@@ -113,6 +113,12 @@ def test_a_file_that_was_read_is_found_without_line_numbers_and_reminders() -> N
     assert (one.path, one.index, one.sent, one.rules) == ("/shop/CLAUDE.md", 1, False, ("Never push to main.",))
 
 
+def test_a_numbered_list_of_a_file_keeps_its_numbers() -> None:
+    text = "# Shop\n\nRules of the shop are these three\n\n1: Never push to main."
+    (one,) = rule_files(_read(text, file_path="/shop/CLAUDE.md"))
+    assert one.text == text
+
+
 def test_a_command_that_prints_the_file_reads_it() -> None:
     (one,) = rule_files(_read("- Never push to main.", tool="bash", command="cat AGENTS.md"))
     assert (one.path, one.rules) == ("AGENTS.md", ("Never push to main.",))
@@ -135,7 +141,7 @@ def test_other_results_are_no_rule_files(messages: list[Message]) -> None:
 def test_only_what_the_agent_added_counts() -> None:
     added = Message("m1", "user", (Text(CODEX, injected=True), Text("Go on.")))
     typed = Message("m2", "user", (Text(CODEX),))
-    quoted = Message("m3", "user", (Text(CODEX),), "summary")
+    quoted = Message("m3", "user", (Text(CODEX, injected=True),), "summary")
     answer = Message("m4", "assistant", (Text(CODEX),))
     assert [one.index for one in rule_files([typed, quoted, answer, added])] == [3]
 
@@ -144,12 +150,16 @@ FILE = """---
 paths: "**/*.md"
 ---
 # Never write headings
-<!-- Never read comments. -->
+<!--
+Never read comments.
+-->
 The shop sells rope and lamps.
 
 - Never push
   to main. It is protected.
 - Never push to main.
+- Keep modules cohesive
+- Never commit secrets
 1. Always run `make check` before
    you commit.
 
@@ -165,6 +175,8 @@ Do not edit generated files. Prefer named exports.
 def test_sentences_that_instruct_are_rules_each_once_and_on_one_line() -> None:
     assert rules_of(FILE) == (
         "Never push to main.",
+        "Keep modules cohesive",
+        "Never commit secrets",
         "Always run `make check` before you commit.",
         "Do not edit generated files.",
         "Prefer named exports.",

@@ -92,7 +92,7 @@ def rule_file_states(session: Session, epoch: int) -> tuple[RuleFileState, ...]:
         for one in (*in_prompt, *rule_files(messages)):
             path = _plain(one.path, session)
             older = known.get(path, {})
-            stated = {rule: _present(older.get(rule), rule) for rule in one.rules}
+            stated = {rule: older.get(rule) or FileRule(rule, "in force") for rule in one.rules}
             known[path] = stated if one.sent else {**older, **stated}
             newest[path], places[path] = one, None if one.index is None else messages[one.index].id
         if session.epochs[number - 1].ended_by is not None and number < len(session.epochs):
@@ -105,16 +105,10 @@ def rule_file_states(session: Session, epoch: int) -> tuple[RuleFileState, ...]:
     )
 
 
-def _present(older: FileRule | None, rule: str) -> FileRule:
-    """Return the state of a rule in a context with a record of it."""
-    return FileRule(rule, "in force") if older is None or older.state in ("gone", "unknown") else older
-
-
 def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule]]) -> dict[str, dict[str, FileRule]]:
     """Return the states after the compaction that ended epoch `number`; `known` are those before it."""
     outcome, following = recorded_outcome(session, number), session.context(number + 1)
     prompt = prompted(session.system, session.memories)
-    prompt_rules = {rule for one in files_in_text(prompt) for rule in one.rules}
     before = {message.id for message in outcome.source}
     copies = session.epochs[number].copies
     old = before.union(session.messages[member].id for member in copies)
@@ -123,7 +117,7 @@ def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule
 
     def state_of(path: str, rule: FileRule) -> FileRule:
         text = rule.text
-        if text in prompt_rules or _is_sent_unrecorded(session, path):
+        if _is_sent_unrecorded(session, path):
             return FileRule(text, "in force")
         places = [(message, one.sent) for message, one in records if text in one.rules]
         if any(message.id in old for message, _ in places):

@@ -142,7 +142,7 @@ def _read(messages: Sequence[Message]) -> Iterator[RuleFile]:
         shown = [one.target for one in called.actions if one.kind == "viewed"]
         shown += [path for one in called.actions if one.kind == "command" for path in views(one.target)]
         paths = {normal_path(path) for path in shown}
-        if len(paths) == 1 and is_rule_file(path := paths.pop()) and not called.result.is_error:
+        if len(paths) == 1 and is_rule_file(path := paths.pop()):
             text = _REMINDER.sub("", called.result.text)
             yield RuleFile(path, called.result_index, _without_numbers(text), sent=False)
 
