@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.rule_file_states import FileRule, RuleFileState, rule_file_states, sentences_to_watch
+from workbench.analysis.rule_file_states import (
+    FileRule,
+    RuleFileState,
+    lost_file_rules,
+    rule_file_states,
+    sentences_to_watch,
+)
 from workbench.analysis.why.diagnosis import MessageFix, fix_for
 from workbench.api import why
 from workbench.base.errors import BadInput
@@ -105,16 +111,25 @@ def test_a_rule_that_is_gone_twice_is_gone_since_the_first_time() -> None:
     assert since == [[1, 1], [1, 1], [None, None], [None, None]]
 
 
+def test_each_lost_rule_counts_at_the_compaction_that_removed_it() -> None:
+    messages = [sent("m1"), GO, summary("s1", PUSH), ON, summary("s2", "Went on."), *read("c1", "../pier/AGENTS.md")]
+    one = session(messages, [0, 1, 5, 6], [2, 3], [4])
+    assert lost_file_rules(one) == {1: 1, 2: 1, 3: 0}
+
+
 def test_an_encrypted_summary_leaves_the_state_unknown() -> None:
     one = session([sent("m1"), GO, summary("s1", ""), ON], [0, 1], [2, 3])
     assert [rule.state for rule in states(one, 1)["AGENTS.md"]] == ["unknown", "unknown"]
 
 
 def test_the_system_prompt_is_sent_with_every_call() -> None:
-    prompt = f"<custom_instruction>\n{PUSH}\n</custom_instruction>"
+    negated = "Honesty about a defect is necessary, not sufficient."
+    rules = f"{PUSH}\n\n**Disclosed-but-wrong does not clear review.** {negated}"
+    prompt = f"<custom_instruction>\n{rules}\n</custom_instruction>"
     one = replace(session([GO, summary("s1", "Went."), ON], [0], [1, 2], format="copilot"), system=prompt)
     (file,) = rule_file_states(one, 1)
-    assert file == RuleFileState("custom_instruction", None, True, True, (FileRule(PUSH, "in force"),))
+    in_force = tuple(FileRule(rule, "in force") for rule in (PUSH, negated))
+    assert file == RuleFileState("custom_instruction", None, True, True, in_force)
 
 
 @pytest.mark.parametrize(

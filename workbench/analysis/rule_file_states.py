@@ -13,6 +13,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -83,11 +84,24 @@ def rule_file_states(session: Session, epoch: int) -> tuple[RuleFileState, ...]:
     """Return the rule files that the first `epoch` epochs record, and the state of their rules after the compaction
     that ended it; at the end of the last epoch, their state now. Rules of a file that was read in parts add up; a file
     that the agent sends replaces its older version. Files without a rule are left out."""
+    return next(islice(_states_by_epoch(session), epoch - 1, None))
+
+
+def lost_file_rules(session: Session) -> dict[int, int]:
+    """Return the number of rules of the project's rule files that each recorded compaction removed, by its epoch. A
+    rule that came back in the next epoch does not count."""
+    return {
+        number: sum(rule.gone_since == number for file in files if file.in_project for rule in file.rules)
+        for number, files in enumerate(_states_by_epoch(session), 1)
+    }
+
+
+def _states_by_epoch(session: Session) -> Iterator[tuple[RuleFileState, ...]]:
     in_prompt = list(files_in_text(prompted(session.system, session.memories)))
     newest: dict[str, RuleFile] = {}
     places: dict[str, str | None] = {}
     known: dict[str, dict[str, FileRule]] = {}
-    for number in range(1, epoch + 1):
+    for number, epoch in enumerate(session.epochs, 1):
         messages = session.context(number)
         for one in (*in_prompt, *rule_files(messages)):
             path = _plain(one.path, session)
@@ -95,20 +109,22 @@ def rule_file_states(session: Session, epoch: int) -> tuple[RuleFileState, ...]:
             stated = {rule: older.get(rule) or FileRule(rule, "in force") for rule in one.rules}
             known[path] = stated if one.sent else {**older, **stated}
             newest[path], places[path] = one, None if one.index is None else messages[one.index].id
-        if session.epochs[number - 1].ended_by is not None and number < len(session.epochs):
+        if epoch.ended_by is not None and number < len(session.epochs) and known:
             known = _after(session, number, known)
-    sent = {path: one.index is None or _is_sent_unrecorded(session, one.path) for path, one in newest.items()}
-    return tuple(
-        RuleFileState(path, places[path], sent[path], newest[path].sent or _is_in_project(path), tuple(rules.values()))
-        for path, rules in known.items()
-        if rules
-    )
+        sent = {path: one.index is None or _is_sent_unrecorded(session, one.path) for path, one in newest.items()}
+        yield tuple(
+            RuleFileState(path, places[path], sent[path], one.sent or _is_in_project(path), tuple(known[path].values()))
+            for path, one in newest.items()
+            if known[path]
+        )
 
 
 def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule]]) -> dict[str, dict[str, FileRule]]:
     """Return the states after the compaction that ended epoch `number`; `known` are those before it."""
     outcome, following = recorded_outcome(session, number), session.context(number + 1)
     prompt = prompted(session.system, session.memories)
+    # Compared as rules as well: words before a quotation may look like its negation.
+    prompt_rules = {rule for one in files_in_text(prompt) for rule in one.rules}
     before = {message.id for message in outcome.source}
     copies = session.epochs[number].copies
     old = before.union(session.messages[member].id for member in copies)
@@ -117,7 +133,7 @@ def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule
 
     def state_of(path: str, rule: FileRule) -> FileRule:
         text = rule.text
-        if _is_sent_unrecorded(session, path):
+        if text in prompt_rules or _is_sent_unrecorded(session, path):
             return FileRule(text, "in force")
         places = [(message, one.sent) for message, one in records if text in one.rules]
         if any(message.id in old for message, _ in places):

@@ -52,6 +52,7 @@ SESSIONS = (
         ("rework_tokens", "rework tokens", "count", "tokens of rework"),
         ("rules", "rules", "count", "rules before compactions"),
         ("lost_rules", "lost", "count", "rules lost"),
+        ("lost_file_rules", "lost of files", "count", "rules of rule files lost"),
         ("next_step", "next", "text", "recommended next command, with reason"),
     ),
     *_FILE_COLUMNS,
@@ -85,6 +86,7 @@ COMPACTIONS = (
         ("resumed_calls", "resumed", "count", "calls before the first new step"),
         ("rules", "rules", "count", "rules before it"),
         ("lost_rules", "lost", "count", "rules lost"),
+        ("lost_file_rules", "lost of files", "count", "rules of rule files lost"),
     ),
     *_FILE_COLUMNS,
 )
@@ -101,7 +103,7 @@ KEYS = {
         "input_usd_per_million=price",
     CompactionRow: "epoch call kind=way manual time tokens_before=before tokens_after=after grew=larger seconds "
         "usd=cost removed_messages removed_tool_results removed_user_messages rework "
-        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost id is_copy=copy",
+        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost lost_file_rules id is_copy=copy",
     SessionGroup: "sessions compacted_sessions=compacted compactions copies manual_compactions=manual "
         "grown_compactions=larger tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost "
         "removed_messages rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
@@ -145,6 +147,7 @@ def _session_values(row: SessionRow) -> Record:
         "rework_tokens": sum(one.rework_tokens for one in compactions),
         "rules": sum(one.instructions for one in compactions),
         "lost_rules": row.lost,
+        "lost_file_rules": row.lost_file_rules,
         "next_step": next_step(row),
     }
 

@@ -26,7 +26,8 @@ class CompactionRow:
     counts the rework it caused, `rework_tokens` the tokens of that, `resumed` the calls before the first new step.
     `lost` of the `instructions` in force before its tail are kept nowhere; None if its summary is unreadable or the
     removed messages are not in the file. `time` is in seconds since 1970. `id` is the same in every file that holds
-    this compaction; a `copy` counts in another session and in no sum.
+    this compaction; a `copy` counts in another session and in no sum. `lost_file_rules` counts rules of the project's
+    rule files that it removed and the agent did not bring back before the next one.
     """
 
     epoch: int
@@ -49,6 +50,7 @@ class CompactionRow:
     lost: int | None
     id: str = ""
     copy: bool = False
+    lost_file_rules: int = 0
 
     if not TYPE_CHECKING:  # a type checker reports the deprecated names
 
@@ -137,6 +139,10 @@ class SessionRow:
     def lost(self) -> int | None:
         """Rules that its compactions lost; None if unknown for any of them."""
         return _sum([one.lost for one in self.own])
+
+    @property
+    def lost_file_rules(self) -> int:
+        return sum(one.lost_file_rules for one in self.own)
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

@@ -23,6 +23,7 @@ from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import head_end, is_unreadable, new_messages, unchanged_marks
 from workbench.analysis.rework import Rework, rework
+from workbench.analysis.rule_file_states import lost_file_rules
 from workbench.analysis.session_cost import session_dollars
 from workbench.auditing.rows import TRIGGERS, AuditFile, CompactionRow, FileRows, SessionRow, TriggerCost
 from workbench.base.errors import BadInput
@@ -183,12 +184,13 @@ def _overhead(session: Session) -> int | None:
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = course.growth_in
-    rules_in = cache(rules_in_text)
+    rules_in, lost_of_files = cache(rules_in_text), lost_file_rules(course.session)
     for again in rework(course, rules_in):
         number = again.compaction.epoch
         outcome = recorded_outcome(course.session, number)
         before, after = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
-        yield _compaction(course, again, outcome, before, after, rates, rules_in)
+        row = _compaction(course, again, outcome, before, after, rates, rules_in)
+        yield replace(row, lost_file_rules=lost_of_files.get(number, 0))
 
 
 def _compaction(
