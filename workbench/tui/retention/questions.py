@@ -318,8 +318,13 @@ def short_question(question: str) -> str:
 BEGINNINGS = {
     "Into which of its edited files did the agent write": "File with",
     "In which file did the agent define": "File that defines",
+    "In which file is": "File of",
+    "Which file has the line": "File with the line",
+    "The agent ran one command that begins": "Command",
     "Which command did the agent run to do this:": "Command for",
     "The user gave a rule that begins": "Rule",
+    "The user made a decision that begins": "Decision",
+    "The agent made a decision that begins": "Decision",
     "The agent asked:": "Asked:",
 }
 
