@@ -58,9 +58,9 @@ def test_a_ledger_has_the_answers() -> None:
     lines = [line_of(one.entry) for one in ledger_entries(context_of(TALK))]
     assert lines == [
         f"- #5 {RULE}",
-        f"- #5 [open] {RULE}",
         "- #1 [first] Bake a loaf as in @loaf.md.",
         f"- #3 [answer] Rye flour\n  → {QUESTION}",
+        "- #6 The loaf rests.",
     ]
 
 

@@ -348,11 +348,12 @@ def _commands_that_act(line: str) -> list[str]:
 def _with_request_states(
     found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
 ) -> Iterable[FoundEntry]:
-    """Mark the sentences of the session's first request as first and those of the newest as open. The first is added
-    even if a recorded compaction removed it from the context."""
+    """Mark the sentences of the session's first request as first and those of the newest as open; a newest message that
+    only sets rules has none. The first is added even if a recorded compaction removed it from the context."""
     said = [one for one in found.values() if one.entry.kind == "user"]
     first = _first_request(said, shape, original)
-    newest = max((one.entry.source for one in said if one.entry.state != "gone"), default=0)
+    in_force = (one.entry for one in found.values() if one.entry.kind in ("user", "instruction"))
+    newest = max((entry.source for entry in in_force if entry.state != "gone"), default=0)
     for one in (*found.values(), *(one for one in first if _key(one.entry) not in found)):
         if one.entry.kind == "user" and one.entry.state != "gone":
             state = "open" if one.entry.source == newest else "first" if one in first else ""
