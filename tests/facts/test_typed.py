@@ -31,14 +31,14 @@ def test_a_paste_is_one_line_with_its_size(size: int, note: str) -> None:
     assert len(paste) == size
     parts = [*typed_parts(f"Look:\n{paste}Why?")]
     assert parts[0] == TypedPart("Look:", 0, 5)
-    assert parts[1].pasted
+    assert parts[1].kind == "note"
     assert parts[1].text == " ".join(paste.split())[:SHOWN_OF_PASTE] + note
     assert parts[2].text == "Why?"
 
 
 def test_the_source_of_a_paste_is_named() -> None:
     log = "$ pytest -q\n" + "\n".join(f"2026-03-04 10:11:{n:02} WARN kettle {n} boiled over" for n in range(20))
-    (note,) = [part.text for part in typed_parts(f"See:\n{log}\n") if part.pasted]
+    (note,) = [part.text for part in typed_parts(f"See:\n{log}\n") if part.kind == "note"]
     assert note.endswith(f"[… {len(log) + 1} characters of output from pytest -q]")
 
 
@@ -46,7 +46,7 @@ def test_a_pasted_document_is_a_note_and_its_sentences() -> None:
     plan = "# Plan\n\n" + "\n".join(f"## Part {n}\n\n- Oil the hinges of gate {n}.\n" for n in range(120))
     parts = [*typed_parts(f"Implement the following plan:\n\n{plan}\n")]
     assert parts[0].text == "Implement the following plan:"
-    assert not parts[0].pasted
     assert parts[1].text.endswith("characters of document from Plan]")
-    assert {part.pasted for part in parts[1:]} == {True}
+    assert [part.kind for part in parts[:2]] == ["typed", "note"]
+    assert {part.kind for part in parts[2:]} == {"document"}
     assert "Oil the hinges of gate 7." in [part.text for part in parts]

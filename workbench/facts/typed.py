@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,14 +15,17 @@ SHOWN_OF_PASTE = 120
 """Characters of a paste that its note quotes: its beginning on one line."""
 
 
+PartKind = Literal["typed", "note", "document"]
+
+
 class TypedPart(Struct, frozen=True):
-    """A sentence on one line, or the note on a paste. `start`, `stop`: its place in the text. `pasted`: the note, and
-    sentences of a pasted document."""
+    """A sentence that the user typed, the note on a paste, or a sentence of a pasted document, on one line. `start`,
+    `stop`: its place in the text."""
 
     text: str
     start: int
     stop: int
-    pasted: bool = False
+    kind: PartKind = "typed"
 
 
 def typed_parts(text: str) -> Iterator[TypedPart]:
@@ -29,13 +33,14 @@ def typed_parts(text: str) -> Iterator[TypedPart]:
     which may be a plan to follow, is its sentences as well."""
     for passage in passages(text):
         if not passage.own and (note := _note(text, passage)):
-            yield TypedPart(note, passage.start, passage.stop, pasted=True)
+            yield TypedPart(note, passage.start, passage.stop, "note")
         if passage.own or passage.sort == "document":
             whole = text[passage.start : passage.stop]
             for line in lines(whole):
                 for start, stop in sentence_spans(whole, line):
                     words = " ".join(whole[start:stop].split())
-                    yield TypedPart(words, passage.start + start, passage.start + stop, not passage.own)
+                    kind: PartKind = "typed" if passage.own else "document"
+                    yield TypedPart(words, passage.start + start, passage.start + stop, kind)
 
 
 def _note(text: str, paste: Passage) -> str:

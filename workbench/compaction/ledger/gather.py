@@ -173,12 +173,14 @@ def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]
                 continue
             by = replaced.get((position, part.text))
             entry = LedgerEntry("user", part.text, source, *(("gone", f"superseded by #{by}") if by else ()))
-            found.append(FoundEntry(entry, index, index, start=part.start, pasted=part.pasted))
+            weight, pasted = NOTE if part.kind == "note" else 1.0, part.kind != "typed"
+            found.append(FoundEntry(entry, index, index, weight, part.start, pasted))
     yield from _weighted(found)
 
 
-PASTED = 0.2
-"""Weight of a text that the user did not type, relative to a sentence."""
+NOTE = 0.2
+"""Weight of the note on a paste, relative to a sentence. Sentences of a pasted document have the full weight: it may be
+the plan that the user wants to be followed."""
 MOST_WEIGHT = 5.0
 """Greatest weight of a sentence, relative to the mean of its speaker's."""
 
@@ -188,9 +190,7 @@ def _weighted(found: Sequence[FoundEntry]) -> Iterable[FoundEntry]:
     it ("Never exceed it.") makes that one rank as high as itself."""
     news = novelty([one.entry.text for one in found])
     mean = sum(news) / (len(news) or 1) or 1.0
-    weights = [
-        min(new / mean, MOST_WEIGHT) * (PASTED if one.pasted else 1.0) for new, one in zip(news, found, strict=True)
-    ]
+    weights = [min(new / mean, MOST_WEIGHT) * one.weight for new, one in zip(news, found, strict=True)]
     for number in range(len(found) - 1, 0, -1):
         one, before = found[number], found[number - 1]
         if before.at == one.at != OLD and before.pasted == one.pasted and leans_on_previous(one.entry.text):

@@ -296,8 +296,9 @@ class LedgerFiller:
         out, unit = self.out, _unit_of(self.queue, step.thing)
         if tail_has(self.task, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._present:
             return True
-        if self.queue.lines[step.thing].pasted and unit in out.units:
-            # A paste in the tail has what its message gives it.
+        of_line = self.queue.lines[step.thing]
+        if of_line.pasted and of_line.last in self.task.context.shape.unread:
+            # An unanswered message stays, with as much of its pastes as there is room for.
             out.elsewhere.add(step.thing)
             return True
         line = self.task.line(step.thing, step.chars)
