@@ -130,7 +130,7 @@ FEWEST_LABELLED = 4
 """Fewest lines with the same label."""
 
 
-class _Line(Struct, frozen=True):
+class _WeighedLine(Struct, frozen=True):
     """Line `text[start:stop]`, its weight and the kind of paste that it speaks for ("own" for none)."""
 
     start: int
@@ -155,7 +155,7 @@ def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
     yield from _prose_passages(text, start, stop)
 
 
-def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:
+def _lines(text: str, start: int, stop: int) -> Iterator[_WeighedLine]:
     """Yield the lines; one in which a paste follows typed words as two."""
     labels = Counter(filter(None, map(label, text[start:stop].split("\n"))))
     before, line = "", _beginning(text, start, stop)
@@ -163,13 +163,13 @@ def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:
         end = text.find("\n", start, stop) + 1 or stop
         after = _beginning(text, end, stop)
         if gap := paste_begin(line, after):
-            yield _Line(start, start + gap, *judge(line[:gap], before, ""))
+            yield _WeighedLine(start, start + gap, *judge(line[:gap], before, ""))
             start, line = start + gap, line[gap:]
         weight, sort = (
             judge(line, before, after, labels[label(line)] >= FEWEST_LABELLED) if line.strip() else (0, "own")
         )
         weight += 2 * BORDER if weight > 0 and end - start >= LONE else 0
-        yield _Line(start, end, weight, sort, not line.strip())
+        yield _WeighedLine(start, end, weight, sort, not line.strip())
         before, line, start = line, after, end
 
 
@@ -178,7 +178,7 @@ def _beginning(text: str, start: int, stop: int) -> str:
     return text[start : min(text.find("\n", start, stop) + 1 or stop, start + JUDGED_CHARS)].rstrip("\n")
 
 
-def _division(lines: Sequence[_Line]) -> list[bool]:
+def _division(lines: Sequence[_WeighedLine]) -> list[bool]:
     """Return for each line whether it is pasted: the division with the greatest sum of the weights of pasted lines less
     the costs of the borders. The text begins and ends typed."""
     own, pasted, is_blank = 0, -(1 << 40), False

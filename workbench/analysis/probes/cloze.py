@@ -196,7 +196,7 @@ AGENT_SAID = f"from an {AGENT} message"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ProbeCandidate:
     """Possible question about message `index`; a larger `rank` is chosen first. `frame`, the sentence with its blank,
     must fit no other answer in the session."""
 
@@ -251,7 +251,7 @@ class ProbedContext:
         return plain, tuple(end for end in ends if self.ends[end] <= 1)[:1]
 
 
-def sentence_questions(source: ProbedContext) -> Iterator[Candidate]:
+def sentence_questions(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield questions from rules and decisions, from other sentences of the user and the agent, and from errors."""
     yield from _rules_and_decisions(source)
     yield from _user_sentences(source)
@@ -259,7 +259,7 @@ def sentence_questions(source: ProbedContext) -> Iterator[Candidate]:
     yield from _errors(source)
 
 
-def _user_sentences(source: ProbedContext) -> Iterator[Candidate]:
+def _user_sentences(source: ProbedContext) -> Iterator[ProbeCandidate]:
     superseded = superseded_texts(source.shape)
     binding = {one.text.lower() for _, one in _binding_facts(source)}
     for index, words in typed_texts(source.messages):
@@ -282,7 +282,7 @@ def _binding_facts(source: ProbedContext) -> list[tuple[ProbeKind, Fact]]:
     return [*(("instruction", fact) for fact in rules), *(("decision", fact) for fact in decisions)]
 
 
-def _rules_and_decisions(source: ProbedContext) -> Iterator[Candidate]:
+def _rules_and_decisions(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield the questions about each rule in force and each decision: with a blank, or by its first words."""
     several = _binding_facts(source)
     begins = [" ".join(fact.text.lower().split()) for _, fact in several]
@@ -299,7 +299,7 @@ def _rules_and_decisions(source: ProbedContext) -> Iterator[Candidate]:
         )
 
 
-def _agent_sentences(source: ProbedContext) -> Iterator[Candidate]:
+def _agent_sentences(source: ProbedContext) -> Iterator[ProbeCandidate]:
     binding = {fact.text.lower() for _, fact in _binding_facts(source)}
     for index, message in enumerate(source.messages):
         for sentence in sentences(message_prose(message)) if is_agent_message(message) else ():
@@ -309,7 +309,7 @@ def _agent_sentences(source: ProbedContext) -> Iterator[Candidate]:
 
 def _blank(
     source: ProbedContext, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
-) -> Iterator[Candidate]:
+) -> Iterator[ProbeCandidate]:
     """Yield at most one question: the sentence without the first term that can be left out."""
     for term in terms_of(sentence, agents=AGENT in what):
         frame = with_blank(sentence, term)
@@ -320,7 +320,7 @@ def _blank(
         kind = "artifact" if kind == "recall" and names_file else kind
         question = f'Fill in the blank ({what}): "{frame}"'
         words = len(words_of(frame.replace(BLANK, " ")))
-        yield Candidate(
+        yield ProbeCandidate(
             Probe(kind, question, term, accept, source=source.messages[index].id, says=sentence),
             index,
             rank + min(words, 20) / 20,
@@ -336,13 +336,13 @@ BEGINNING = 3
 def by_beginning(
     source: ProbedContext,
     kind: ProbeKind,
-    told: str,
+    opening: str,
     noun: str,
     sentence: str,
     index: int,
     others: Collection[str],
     rank: float,
-) -> Iterator[Candidate]:
+) -> Iterator[ProbeCandidate]:
     """Yield at most one question: the first words of a sentence, which no other of `others` (lower case) begins with.
     It asks for the whole sentence, and the answer is judged by its sense."""
     words = sentence.split()
@@ -354,8 +354,8 @@ def by_beginning(
         return
     if len(sentence) > LONGEST or len(words_of(rest)) < 3 or _LISTED.search(sentence):
         return
-    question = f'{told} that begins "{begins} …". What is the whole {noun}?'
-    yield Candidate(Probe(kind, question, sentence, (), True, source.messages[index].id, sentence), index, rank)
+    question = f'{opening} that begins "{begins} …". What is the whole {noun}?'
+    yield ProbeCandidate(Probe(kind, question, sentence, (), True, source.messages[index].id, sentence), index, rank)
 
 
 def is_file(term: str) -> bool:
@@ -368,7 +368,7 @@ def is_file(term: str) -> bool:
 _PRODUCT = re.compile(r"[A-Z][a-z]+\.js")
 
 
-def _errors(source: ProbedContext) -> Iterator[Candidate]:
+def _errors(source: ProbedContext) -> Iterator[ProbeCandidate]:
     for fact in facts_of(source.shape):
         if fact.kind != "error" or not is_worth_asking(fact.text, agents=False):
             continue
@@ -380,5 +380,7 @@ def _errors(source: ProbedContext) -> Iterator[Candidate]:
                 continue
             of = f" of `{command}`" if names_command else ""
             question = f'Fill in the blank (from an error message{of}): "{frame}"'
-            yield Candidate(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
+            yield ProbeCandidate(
+                Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame
+            )
             break

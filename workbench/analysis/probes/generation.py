@@ -17,7 +17,7 @@ from workbench.analysis.mentions import commands, words_of
 from workbench.analysis.needed_items import Item
 from workbench.analysis.probes.cloze import (
     LONGEST_COMMAND,
-    Candidate,
+    ProbeCandidate,
     ProbedContext,
     is_file,
     is_unique,
@@ -76,17 +76,17 @@ def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most:
     return (*asked, *controls(source.messages, source.flat, -(-len(asked) // PER_CONTROL), named=named))
 
 
-def _marked(found: Candidate, needed: Sequence[Item]) -> Candidate:
+def _marked(found: ProbeCandidate, needed: Sequence[Item]) -> ProbeCandidate:
     """Return a candidate that is marked as used if it asks for a needed item."""
     if found.probe.used or not any(is_about(found.probe, item) for item in needed):
         return found
     return replace(found, probe=replace(found.probe, used=True))
 
 
-def _choose(source: ProbedContext, found: Sequence[Candidate], most: int) -> list[Candidate]:
+def _choose(source: ProbedContext, found: Sequence[ProbeCandidate], most: int) -> list[ProbeCandidate]:
     """Return at most `most` fitting candidates of `found`, best first: half about what was needed later; of the others
     a third about rules, a third about decisions, and the rest about all else, unless one of these has too few."""
-    chosen: list[Candidate] = []
+    chosen: list[ProbeCandidate] = []
     used = [one for one in found if one.probe.used]
     others = [one for one in found if not one.probe.used]
     _take(source, chosen, used, -(-most // 2))
@@ -101,8 +101,8 @@ def _choose(source: ProbedContext, found: Sequence[Candidate], most: int) -> lis
 
 def _take(
     source: ProbedContext,
-    chosen: list[Candidate],
-    several: Sequence[Candidate],
+    chosen: list[ProbeCandidate],
+    several: Sequence[ProbeCandidate],
     stop: int,
     per_message: int | None = None,
 ) -> None:
@@ -114,14 +114,16 @@ def _take(
             chosen.append(one)
 
 
-def _in_turn(several: Sequence[Candidate]) -> Iterator[Candidate]:
+def _in_turn(several: Sequence[ProbeCandidate]) -> Iterator[ProbeCandidate]:
     """Yield candidates from each kind in turn, in the order given."""
     by_kind = [[one for one in several if one.probe.kind == kind] for kind in KINDS]
     for row in zip_longest(*by_kind):
         yield from (one for one in row if one is not None)
 
 
-def _fits(source: ProbedContext, one: Candidate, chosen: Sequence[Candidate], per_message: int | None) -> bool:
+def _fits(
+    source: ProbedContext, one: ProbeCandidate, chosen: Sequence[ProbeCandidate], per_message: int | None
+) -> bool:
     """True if a question and the chosen ones do not share or reveal an answer, ask about different sentences, and its
     blank fits no other answer. `per_message`: most questions about one message."""
     if per_message is not None and sum(other.index == one.index for other in chosen) >= per_message:
@@ -149,16 +151,16 @@ ALIKE = 0.7
 """Share of words in common from which two sentences count as the same, told twice."""
 
 
-def _says_the_same(one: Candidate, other: Candidate) -> bool:
+def _says_the_same(one: ProbeCandidate, other: ProbeCandidate) -> bool:
     words, others = words_of(one.probe.answer), words_of(other.probe.answer)
     return len(words & others) >= ALIKE * min(len(words), len(others))
 
 
-def _forms(one: Candidate) -> set[str]:
+def _forms(one: ProbeCandidate) -> set[str]:
     return {form.lower() for form in (one.probe.answer, *one.probe.accept)}
 
 
-def _candidates(source: ProbedContext, needed: Sequence[Item]) -> Iterator[Candidate]:
+def _candidates(source: ProbedContext, needed: Sequence[Item]) -> Iterator[ProbeCandidate]:
     yield from needed_questions(source, needed)
     yield from sentence_questions(source)
     yield from _user_answers(source)
@@ -167,7 +169,7 @@ def _candidates(source: ProbedContext, needed: Sequence[Item]) -> Iterator[Candi
     yield from _continuations(source)
 
 
-def _user_answers(source: ProbedContext) -> Iterator[Candidate]:
+def _user_answers(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield the user's answers to the agent's questions."""
     for fact in facts_of(source.shape):
         question = " ".join(fact.detail.split())
@@ -182,7 +184,7 @@ def _user_answers(source: ProbedContext) -> Iterator[Candidate]:
             continue
         asked = f'The agent asked: "{question}" What did the user answer?'
         says = f"{question} {answer}"
-        yield Candidate(
+        yield ProbeCandidate(
             Probe("decision", asked, clip(answer, SHOWN), (), len(answer.split()) > 6, fact.message, says),
             fact.index,
             7,
@@ -200,7 +202,7 @@ _ASSENTS = re.compile(
 _NAMES = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[A-Z]\w+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+[A-Z]\w+)\b")
 
 
-def _edited_files(source: ProbedContext) -> Iterator[Candidate]:
+def _edited_files(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield questions for the only edited file that defines a name, or else uses it. The path must not be guessable
     from the name."""
     defined: dict[str, dict[str, int]] = {}
@@ -229,12 +231,12 @@ def _edited_files(source: ProbedContext) -> Iterator[Candidate]:
             if did == "use":
                 question = f"Into which of its edited files did the agent write `{name}`?"
             says = f"`{name}` is in {answer}"
-            yield Candidate(
+            yield ProbeCandidate(
                 Probe("artifact", question, answer, accept, False, source.messages[index].id, says), index, rank
             )
 
 
-def _commands(source: ProbedContext) -> Iterator[Candidate]:
+def _commands(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield questions for the command that served a stated purpose."""
     lines: dict[str, dict[str, int]] = {}
     for called in calls_of(source.shape):
@@ -252,10 +254,10 @@ def _commands(source: ProbedContext) -> Iterator[Candidate]:
             continue
         question = f'Which command did the agent run to do this: "{purpose}"'
         says = f"{purpose}: {line}"
-        yield Candidate(Probe("recall", question, line, (), False, source.messages[index].id, says), index, 1.5)
+        yield ProbeCandidate(Probe("recall", question, line, (), False, source.messages[index].id, says), index, 1.5)
 
 
-def _continuations(source: ProbedContext) -> Iterator[Candidate]:
+def _continuations(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield questions on the state of the work: last and first request, last changed file, last check with its result,
     current and next task."""
     messages, calls = source.messages, calls_of(source.shape)
@@ -271,18 +273,18 @@ def _continuations(source: ProbedContext) -> Iterator[Candidate]:
         says = f"the file that was changed last is {answer}"
         question = "Which file did the agent change last?"
         at = _naming_message(messages, called, (answer, *accept))
-        yield Candidate(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
+        yield ProbeCandidate(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
     if checks := [(called, line) for called in calls if called.result and (line := _check_line(called))]:
         called, line = checks[-1]
         yield from _check_questions(source, called, line)
     if task := next((one for one in tasks_of(calls) if one.status == "in_progress"), None):
         question = "Which task of its own list is the agent working on?"
-        yield Candidate(
+        yield ProbeCandidate(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 8
         )
     for task in [one for one in tasks_of(calls) if one.status == "pending"][:1]:
         question = "Which task on the agent's list is the first one not started?"
-        yield Candidate(
+        yield ProbeCandidate(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 6
         )
 
@@ -302,11 +304,11 @@ def _changes(action: ToolAction) -> bool:
     return action.kind in CHANGES and is_file(normal_path(action.target).rpartition("/")[2])
 
 
-def _request(question: str, fact: Fact, rank: float) -> Iterator[Candidate]:
+def _request(question: str, fact: Fact, rank: float) -> Iterator[ProbeCandidate]:
     text = " ".join(without_paste(fact.text).split())
     if len(words_of(text)) >= 3:
         answer = clip(text, SHOWN)
-        yield Candidate(Probe("continuation", question, answer, (), True, fact.message, answer), fact.index, rank)
+        yield ProbeCandidate(Probe("continuation", question, answer, (), True, fact.message, answer), fact.index, rank)
 
 
 def _check_line(called: ToolCall) -> str:
@@ -320,15 +322,17 @@ def _check_line(called: ToolCall) -> str:
 _PASSED = re.compile(r"\b(\d{1,7})(?: \w+)? (?:passed|passing)\b|\btests?:? +(\d{1,7}) passed\b", re.IGNORECASE)
 
 
-def _check_questions(context: ProbedContext, called: ToolCall, line: str) -> Iterator[Candidate]:
+def _check_questions(context: ProbedContext, called: ToolCall, line: str) -> Iterator[ProbeCandidate]:
     source = context.messages[called.index].id
     question = "Which command did the agent run last to test, build or lint?"
     says = f"the check that was run last is {line}"
-    yield Candidate(Probe("continuation", question, line, (), False, source, says), called.index, 6.5)
+    yield ProbeCandidate(Probe("continuation", question, line, (), False, source, says), called.index, 6.5)
     text = called.result.text[-4000:] if called.result else ""
     counts = [match[1] or match[2] for match in _PASSED.finditer(text)]
     if counts and len(set(counts)) == 1 and int(counts[0]) > 2 and called.result_index is not None:
         question = "How many tests passed when the agent ran its tests for the last time?"
         answered = context.messages[called.result_index].id
         says = f"{line}: {counts[0]} passed"
-        yield Candidate(Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2)
+        yield ProbeCandidate(
+            Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2
+        )

@@ -16,7 +16,7 @@ from workbench.analysis.probes.cloze import (
     FEWEST_BESIDE_AN_ERROR,
     LONGEST,
     LONGEST_COMMAND,
-    Candidate,
+    ProbeCandidate,
     ProbedContext,
     by_beginning,
     is_specific_term,
@@ -51,7 +51,7 @@ def is_about(probe: Probe, item: Item) -> bool:
     return any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
 
 
-def needed_questions(source: ProbedContext, needed: Sequence[Item]) -> Iterator[Candidate]:
+def needed_questions(source: ProbedContext, needed: Sequence[Item]) -> Iterator[ProbeCandidate]:
     """Yield questions about each needed item, best first."""
     search = _Search(source)
     for item in needed:
@@ -59,7 +59,7 @@ def needed_questions(source: ProbedContext, needed: Sequence[Item]) -> Iterator[
             yield replace(found, probe=replace(found.probe, used=True))
 
 
-def further_questions(source: ProbedContext) -> Iterator[Candidate]:
+def further_questions(source: ProbedContext) -> Iterator[ProbeCandidate]:
     """Yield the same questions about all files and commands, and about the user's sentences, for sessions with few
     better ones."""
     search = _Search(source)
@@ -86,7 +86,7 @@ _LOOKS = re.compile(
 
 
 class _Search:
-    """What a context says about items, read once."""
+    """Commands and sentences of a context, read once to find its items in them."""
 
     def __init__(self, source: ProbedContext) -> None:
         self._source = source
@@ -102,7 +102,7 @@ class _Search:
             for line in _prose_lines(text):
                 self._lines.setdefault(line, set()).add(path)
 
-    def questions(self, item: Item) -> Iterator[Candidate]:
+    def questions(self, item: Item) -> Iterator[ProbeCandidate]:
         match item.kind:
             case "path":
                 yield from self._definitions(item)
@@ -115,7 +115,7 @@ class _Search:
             case "decision" | "stated":
                 yield from self._sentence(item)
 
-    def _definitions(self, item: Item) -> Iterator[Candidate]:
+    def _definitions(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question for the first name that only this file defines and that its path does not give away."""
         for path, index, text in self.contents:
             for name in (match["name"] for match in DEFINES.finditer(text) if _is_file(path, item)):
@@ -126,7 +126,7 @@ class _Search:
                 yield self._of_file(f"In which file is `{name}` defined?", path, index, says, RANK)
                 return
 
-    def _lines_of_file(self, item: Item) -> Iterator[Candidate]:
+    def _lines_of_file(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question for the first line that only this file has and that does not name it."""
         stem = item.text.rpartition("/")[2].rpartition(".")[0].lower()[:5]
         for path, index, text in self.contents:
@@ -137,11 +137,11 @@ class _Search:
                     )
                     return
 
-    def _of_file(self, question: str, path: str, index: int, says: str, rank: float) -> Candidate:
+    def _of_file(self, question: str, path: str, index: int, says: str, rank: float) -> ProbeCandidate:
         answer, accept = self._source.file(path)
-        return _asked(self._source, "artifact", question, answer, accept, index, says, rank)
+        return _probe(self._source, "artifact", question, answer, accept, index, says, rank)
 
-    def _command(self, item: Item) -> Iterator[Candidate]:
+    def _command(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question for a command by its beginning, or for the one word that tells it from others."""
         index, words = self.commands.get(item.text), item.text.split()
         if index is None or len(item.text) > LONGEST_COMMAND or item.text.startswith(("git ", "gh ")):
@@ -150,7 +150,7 @@ class _Search:
             begins, rest = " ".join(words[:size]), " ".join(words[size:])
             if sum(line.startswith(begins) for line in self.commands) == 1 and is_specific_term(rest):
                 question = f'The agent ran one command that begins "{begins} …". What is the whole command?'
-                yield _asked(self._source, "recall", question, item.text, (), index, item.text, RANK)
+                yield _probe(self._source, "recall", question, item.text, (), index, item.text, RANK)
                 return
         for word in sorted((one for one in words[1:] if not one.startswith("-")), key=len, reverse=True):
             frame = item.text.replace(word, BLANK, 1)
@@ -159,10 +159,10 @@ class _Search:
             if item.text.count(word) == 1 and len(word) >= 4 and is_specific_term(word) and alike == [item.text]:
                 question = f'Fill in the blank (from a command that the agent ran): "{frame}"'
                 answer = word.strip("'\"")
-                yield _asked(self._source, "recall", question, answer, (), index, item.text, RANK)
+                yield _probe(self._source, "recall", question, answer, (), index, item.text, RANK)
                 return
 
-    def _around(self, item: Item) -> Iterator[Candidate]:
+    def _around(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question with a blank for the value or file: from a sentence, else from a line of a tool result."""
         results = ((at, line) for at, message in enumerate(self._source.messages) for line in _result_lines(message))
         for what, said_at in (("", self.prose), ("a tool result", results)):
@@ -176,7 +176,7 @@ class _Search:
                     yield found
                     return
 
-    def _sentence(self, item: Item) -> Iterator[Candidate]:
+    def _sentence(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question about a sentence of the user, or about a decision, by its first words."""
         low = " ".join(item.text.lower().split())
         if low not in self.low:
@@ -229,21 +229,21 @@ def _result_lines(message: Message) -> list[str]:
     return [" ".join(line.split()) for text in results for line in text.split("\n") if len(line) <= LONGEST]
 
 
-def _blank_for(source: ProbedContext, item: Item, said: str, index: int, who: str) -> Candidate | None:
+def _blank_for(source: ProbedContext, item: Item, sentence: str, index: int, who: str) -> ProbeCandidate | None:
     """Return a question with the item's place blank; None if the rest gives it away, fits others or says too little."""
-    for term in terms_of(said, agents=True) if is_worth_asking(said, agents=False) else ():
+    for term in terms_of(sentence, agents=True) if is_worth_asking(sentence, agents=False) else ():
         named = item.kind == "path" and _is_file(plain_path(term, source.folder), item)
-        frame = with_blank(said, term, FEWEST_BESIDE_AN_ERROR) if named or term in item.forms else None
+        frame = with_blank(sentence, term, FEWEST_BESIDE_AN_ERROR) if named or term in item.forms else None
         if frame is None or not is_unique(frame, term, source.flat):
             continue
         answer, accept = source.file(item.text) if named else (term, ())
         kind: ProbeKind = "artifact" if named else "recall"
         question = f'Fill in the blank (from {who}): "{frame}"'
-        return _asked(source, kind, question, answer, accept, index, said, RANK - 2)
+        return _probe(source, kind, question, answer, accept, index, sentence, RANK - 2)
     return None
 
 
-def _asked(
+def _probe(
     source: ProbedContext,
     kind: ProbeKind,
     question: str,
@@ -252,5 +252,5 @@ def _asked(
     index: int,
     says: str,
     rank: float,
-) -> Candidate:
-    return Candidate(Probe(kind, question, answer, accept, False, source.messages[index].id, says), index, rank)
+) -> ProbeCandidate:
+    return ProbeCandidate(Probe(kind, question, answer, accept, False, source.messages[index].id, says), index, rank)
