@@ -4,15 +4,15 @@ import re
 from math import floor, log10
 
 IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
-"""Space inside a figure, where no line may be broken."""
+"""Space between groups of digits, or before `%`: no line may be broken there."""
 
 
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
 def whole_number(text: str) -> int | None:
-    """Return the whole number of a text with at most 18 digits, None for any other text. `int` accepts digits of other
-    scripts and numbers of any length, and raises for `--1`."""
+    """Parse 1 to 18 ASCII digits, with or without a minus; None for any other text. `int` also accepts other digits,
+    spaces, underscores and longer numbers."""
     return int(text) if _DIGITS.fullmatch(text) else None
 
 
@@ -33,8 +33,8 @@ def ordinal(number: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share in percent, "" for None: `72 %`. Less than 1 is never `100 %`, more than 0 never `0 %`; from 10 on
-    it is a factor, `46 ×`."""
+    """Format a share in percent, "" for None: `72 %`. A share below 1 is never `100 %`, one above 0 never `0 %`. A
+    share from 10 on is written as a factor: `46 ×`."""
     if share is None:
         return ""
     size, sign = abs(share), "−" if share < 0 else ""
@@ -58,7 +58,8 @@ def points(difference: float) -> str:
 
 
 def change(before: float, after: float) -> str:
-    """Format the relative change of an amount: `−60 %`, `+3 %`, from ten times on `× 46`; "" if `before` is 0."""
+    """Format the relative change of an amount: `−60 %`, `+3 %`; a factor, `× 46`, from ten times on; "" if `before` is
+    0."""
     if not before:
         return ""
     if after >= 10 * before:
@@ -68,7 +69,8 @@ def change(before: float, after: float) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Format US dollars with cents: `$1 234.50`, `−$0.12`. Below one cent `$0.004`, at the least `<$0.001`."""
+    """Format US dollars with cents: `$1 234.50`, `−$0.12`. An amount below one cent has three decimals, `$0.004`; one
+    below $0.0005 is `<$0.001`."""
     size, sign = abs(amount), "−" if amount < 0 else ""
     if 0 < size < 0.0005:
         return "<$0.001" if amount > 0 else ">−$0.001"
@@ -76,8 +78,8 @@ def dollars(amount: float) -> str:
 
 
 def exact_dollars(amount: float) -> str:
-    """Format US dollars as `dollars` does, but an amount below a tenth of a cent with up to two significant digits,
-    `$0.00043`, so that two such amounts can be compared."""
+    """Format US dollars as `dollars` does; an amount below $0.001 has up to two significant digits, `$0.00043`, so that
+    two such amounts can be compared."""
     if not 0 < abs(amount) < 0.001:
         return dollars(amount)
     digits = 1 - floor(log10(abs(amount)))
@@ -86,7 +88,8 @@ def exact_dollars(amount: float) -> str:
 
 
 def short(number: float) -> str:
-    """Format a number in at most five characters: `962`, `18.3k`, `141k`, `1.2M`."""
+    """Format a number that is not negative: `962`, `18.3k`, `141k`, `1.2M`; at most five characters below 99.95
+    million."""
     if number < 1_000:
         return f"{number:.0f}"
     if number < 99_950:

@@ -1,7 +1,7 @@
 """Manual edits of a plan: messages dropped or shortened before the strategy sees the context.
 
 The strategy works on the edited context, and its outcome is composed with the edits, so that fates and checks cover
-both. Without edits nothing of this runs.
+both. Without effective edits, the strategy works on the context itself.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def _short(block: Block) -> Block:
 
 
 def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int]]:
-    """Indexes of messages that the edits drop, with complete pairs, and of those that they shorten.
+    """Return the indexes of messages to drop, with complete tool pairs, and of messages to shorten.
 
-    Pins with their pairs and the session's own system messages are not edited.
+    Pins with their pairs and the session's own system messages are not edited. Unknown ids are ignored.
     """
     shape = context.shape
     safe = must_stay(context)
@@ -85,7 +85,7 @@ def _indexes_of(shape: Shape, ids: Iterable[str]) -> list[int]:
 
 
 def apply_edits(context: Context, edits: Edits) -> Outcome:
-    """Outcome of the edits alone."""
+    """Return the outcome of the edits alone: "unchanged" if all their messages are pinned or already short."""
     dropped, shortened = reach(context, edits)
     messages = context.messages
     new = {i: short for i in shortened if (short := shortened_message(messages[i])) is not messages[i]}
@@ -114,7 +114,7 @@ def _describe_edits(dropped: Collection[int], shortened: Collection[int]) -> str
 
 
 def named(indexes: Collection[int]) -> str:
-    """Messages by number, `messages 4–5, 9`; more than four spans are only counted."""
+    """Return messages by number from 1, `messages 4–5, 9`; for more than four spans, only their count."""
     spans, count = spans_of(sorted(indexes)), len(indexes)
     if len(spans) > 4:
         return counted(count, "message")
@@ -123,16 +123,16 @@ def named(indexes: Collection[int]) -> str:
 
 
 def context_after_edits(context: Context, edits: Edits) -> Context:
-    """Context that the strategy gets: the edited messages with their pins, and the split at the nearest remaining
-    message."""
+    """Return the context that the strategy gets: the edited messages with their pins, and the split at the nearest
+    remaining message; `context` itself if the edits change nothing."""
     first = _effective_edits(context, edits)
     return context if first is None else _edited_context(context, first)
 
 
 def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: Policy) -> Compacting:
-    """Run the strategy on `context`, or on the edited context if there are edits. The outcome is over `context`.
+    """Run the strategy on `context` as edited. The outcome is one of `context`: its fates cover every message.
 
-    If the strategy changes nothing, the outcome of a manual run has the edits alone; any other run changes nothing.
+    If the strategy changes nothing, a manual run applies the edits alone; any other run changes nothing.
     """
     first = _effective_edits(context, edits)
     if first is None:
@@ -150,7 +150,7 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
 
 
 def _effective_edits(context: Context, edits: Edits) -> Outcome | None:
-    """Outcome of the edits, None if they change nothing."""
+    """Return the outcome of the edits; None if they change nothing."""
     if not edits:
         return None
     first = apply_edits(context, edits)
@@ -169,8 +169,8 @@ def _edited_context(context: Context, first: Outcome) -> Context:
 
 
 def _first_context(context: Context, after: Shape) -> Shape:
-    """The session's first context, with its first request as edited; without messages if the request is dropped,
-    because no other request is the first one."""
+    """Return the session's first context with its first request as edited. Return it without messages if the request is
+    dropped: no other request takes its place."""
     opening = context.opening
     request = next((message for message in opening.messages if message.starts_round), None)
     held = None if request is None else _message_with_request(context, request)
@@ -183,7 +183,7 @@ def _first_context(context: Context, after: Shape) -> Shape:
 
 
 def _message_with_request(context: Context, request: Message) -> Message | None:
-    """Message of the context with the request: the same id, or a copy with the same text; None without one."""
+    """Return the message of the context with the id of `request`, else the first one with its text, else None."""
     at = context.shape.index_of.get(request.id)
     if at is not None:
         return context.messages[at]
@@ -191,8 +191,8 @@ def _message_with_request(context: Context, request: Message) -> Message | None:
 
 
 def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
-    """Return the id if `after` has it, else the id of the next message that `after` has, else of the last one before;
-    None if it has none."""
+    """Return `id` if `after` has it, else the id of the next message that `after` has, else of the last one before;
+    None if it has none. An id that `before` lacks, and None, are returned as they are."""
     if id is None or id in after.index_of or id not in before.index_of:
         return id
     at = before.index_of[id]
@@ -201,7 +201,8 @@ def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
 
 
 def _layout(context: Context, first: Outcome) -> Layout:
-    """Layout of the edited context, built once for the same edits, whatever split, pins and policy are."""
+    """Return the layout of the edited context. The newest one is cached: it depends on the edits and the sizes, not on
+    split, pins or policy."""
     known = _last_layout(context.shape)
     key = tuple(piece if isinstance(piece, KeptSpan) else piece.replaces for piece in first.pieces)
     sizes = context.layout.sizes

@@ -1,7 +1,7 @@
 """Labels of settings in a form: a few words for users who do not know the name.
 
-A label belongs to a setting's name, in any policy. A setting without a label (of a strategy from another distribution)
-is shown by its name with spaces.
+A label belongs to a setting's name, in any policy. Strategies from other distributions may have settings without a
+label.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ LABELS = {
 
 
 def label_of(name: str) -> str:
-    """Label of a setting."""
+    """Return the label of a setting; without one, its name with spaces and a capital."""
     return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
@@ -231,12 +231,11 @@ CHOICES = {
     "trigger": {"input_tokens": "prompt tokens", "tool_uses": "tool calls"},
     "unread": {"keep": "keep", "answer": "keep, or the answer", "summarize": "summarize"},
 }
-"""Labels of the values of a setting with a few choices, by its name. At most twenty characters: the width of the
-column."""
+"""Labels of values, by the setting's name. A label has at most 20 characters, the width of the column."""
 
 
 def choice_of(name: str, value: str) -> str:
-    """Label of a value of a setting."""
+    """Return the label of a value of setting `name`; without one, the value with spaces."""
     return CHOICES.get(name, {}).get(value) or value.replace("_", " ")
 
 
@@ -261,5 +260,5 @@ GROUPS = {
 
 
 def heading_of(group: str) -> str:
-    """Heading of a group of settings."""
+    """Return the heading of a group of settings; without one, its name with a capital."""
     return GROUPS.get(group) or group.capitalize()

@@ -26,7 +26,7 @@ from workbench.session import Compaction, Epoch, Message, Opaque, Session, leadi
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """The format of a file and the reason, and other formats that would accept it, by title and reason."""
+    """Format of a file. `why` is the reason; `others` are (title, reason) of other formats that accept the file."""
 
     format: str
     title: str
@@ -55,7 +55,7 @@ Level = Literal["complete", "note", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class ContextFinding:
-    """One fact about the context. `missing`: the model saw more or less than can be shown."""
+    """One fact about the context. `what` names its subject. `missing`: the model saw more or less than can be shown."""
 
     level: Level
     what: str
@@ -63,7 +63,7 @@ class ContextFinding:
 
 
 def findings(session: Session) -> list[ContextFinding]:
-    """List what the newest context lacks, or may lack, of the request that the model was sent."""
+    """List what the file holds of the newest request to the model, and what it lacks or may lack."""
     context = session.context()
     return [
         _system_prompt(session, context),
@@ -77,7 +77,7 @@ def findings(session: Session) -> list[ContextFinding]:
 
 
 def place_of(session: Session, message: Message) -> str:
-    """Return a message's place in words: its line, or its entry in a file without lines."""
+    """Return a message's place in words: its line, its entry in a file without lines, or its id if it has no source."""
     first = message.source[0] if message.source else None
     if first is not None and first < len(session.records) and len(session.records):
         return f"line {session.records.lines[first]}"
@@ -105,7 +105,8 @@ def _tools(session: Session) -> ContextFinding:
 
 
 def _views(session: Session) -> Iterator[ContextFinding]:
-    """Yield the numbers of messages in the file, on the active branch and in the context."""
+    """Yield findings on messages outside all epochs and the active branch, on recorded compactions, and on messages of
+    the active branch outside the context."""
     everything, live, sent = len(session.messages), len(session.branch), len(session.epochs[-1].members)
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
     if len(shown) < everything:
@@ -207,7 +208,8 @@ def _usage(session: Session, context: Sequence[Message]) -> ContextFinding:
 
 
 def _requests(session: Session) -> Iterator[ContextFinding]:
-    """Yield the results of comparing recorded requests with the contexts of all epochs."""
+    """Yield one finding: how recorded requests differ from the contexts of all epochs; none if no request is
+    recorded."""
     requests = registry.by_id(session.format).codec.requests
     comparisons = list(compare_requests(session, requests(session))) if requests else []
     different = [one for one in comparisons if one.difference]
@@ -243,7 +245,9 @@ def relatives(session: Session) -> list[tuple[str, str]]:
 class ExportChange:
     """Effect of an export on the records of a file: its lines, or the elements of its list of messages.
 
-    `keys` are those whose values differ in changed records. `problems` are the validator's.
+    `unchanged`, `changed`, `added` and `left_out` are numbers of records. `keys` are those whose values differ in
+    changed records, the most frequent first. `bytes` is the size of the export. `notes` are its losses, `problems` the
+    validator's objections.
     """
 
     target: str
@@ -259,7 +263,7 @@ class ExportChange:
 
 
 class Originals:
-    """Records of a session's file, for comparison with several exports: each is decoded once."""
+    """Records of a session's file with their counts, to be compared with several exports. Essences are cached."""
 
     def __init__(self, session: Session) -> None:
         self.records = Counter(records_in(session.records.data))
@@ -276,7 +280,8 @@ class Originals:
 def compare_export(
     session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None
 ) -> ExportChange:
-    """Export the messages into memory and compare. Raises BadInput as an export does."""
+    """Export the messages into memory and compare their records with the file's; `originals` are read from the session
+    if None. Raises BadInput as `export` does."""
     exported = export(session, messages, target)
     originals = originals or Originals(session)
     after = Counter(records_in(exported.written.data))
@@ -328,7 +333,7 @@ def _without_volatile_keys(value: Any) -> Any:
 
 
 def _different_keys(old: Any, new: Any) -> set[str]:
-    """Return the keys at which two values differ, those of nested objects included."""
+    """Return the keys at which two objects differ; for nested objects, the inner keys. Empty for other values."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return set()
     found: set[str] = set()

@@ -1,6 +1,6 @@
 """Export of a session: write it in a format, validate it by the agent's loader rules, read it back, and save it.
 
-No other module writes sessions, so that every saved export was verified.
+No other module saves an export, so that each one is verified.
 """
 
 from __future__ import annotations
@@ -38,13 +38,12 @@ from workbench.session import ExportNote, Message, Session
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A session in its new form, with the findings of its validator and reader; not yet saved.
+    """A session written in a format, with the findings of its validator and reader; not yet saved.
 
-    Promised content: `messages`, and the memories of `source`. `changed`: they differ from the loaded session's, or the
-    format does. `found` is the session read back, or a text that says why the file lacks promised content.
-    `export_note` is the note of the file about itself, None without one; `note` is the sidecar file for it, b"" if the
-    file has a slot.
-    `judged` is False for a format without a validator.
+    The file must hold `messages` and the memories of `source`. `changed`: one of them, or the format, differs from the
+    loaded session's. `found` is the session read back, or a text that says what the file lacks. `problems` are the
+    validator's; `judged` is False for a format without a validator. `export_note` is the note about the export, None
+    without one; `note` is its sidecar file, b"" if the file itself holds the note or there is none.
     """
 
     format: Format
@@ -60,7 +59,7 @@ class Export:
 
     @property
     def verdict(self) -> str:
-        """Result of the validator in one line."""
+        """Result of the validator in one line, with at most five problems."""
         more = len(self.problems) - 5
         found = " ".join(self.problems[:5]) + (f" And {more} more." if more > 0 else "")
         if not self.judged:
@@ -83,12 +82,13 @@ def export(
     *,
     export_note: ExportNote | None = None,
 ) -> Export:
-    """Return `messages` as a session in the session's own format or in `format_id`. `memories` replace the session's;
-    `export_note` is the note for the file, if anything changed.
+    """Write `messages` into memory as a session in `format_id` (None: the session's own format), validate it and read
+    it back. `memories` replace the session's (None: unchanged). An unchanged file gets no `export_note`.
 
     `format_id` may name a variant of a format after a colon (`codex:appended`). Losses include memories without a place
     in the format, and a source file that is still being written. Raises BadInput for an unknown format or variant, if
-    the file was changed since it was opened, and for new memories that the format cannot store.
+    the file was changed since it was opened, if the writer cannot copy it, and for new memories that the format cannot
+    store.
     """
     target = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
@@ -145,8 +145,8 @@ def _write_target(target: registry.Target, source: Session, messages: Sequence[M
 
 
 def read_back(export: Export) -> Export:
-    """Return the export with the session that its format's reader finds in it. Stale usage in the file is counted for
-    the note."""
+    """Return the export with the session that its format's reader finds in it, or with the reason why that fails. The
+    note gets the number of messages with stale usage in the file."""
     codec, data, export_note = export.format.codec, export.written.data, export.export_note
     try:
         with gc_paused():
@@ -181,9 +181,9 @@ def _missing_content(export: Export, found: Session, export_note: ExportNote | N
 def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     """Save an export under its own name if `out` is a folder, or as a session folder for agents that use one.
 
-    The saved bytes are read again before they get their name. Raises BadInput, and leaves nothing, if content is
-    missing, if the place is the session's own file, which is never overwritten, or if it exists and `overwrite` is not
-    set.
+    The saved bytes are read again before the file gets its name. Raises BadInput and saves nothing if content is
+    missing, if the place is the session's own file, or if it exists and `overwrite` is not set. An existing session
+    folder is never overwritten. A failure to write a sidecar file is raised after the export itself was saved.
     """
     codec = export.format.codec
     if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
@@ -208,7 +208,8 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
 
 
 def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
-    """Raise BadInput if `save` could not put an export of the session in `source` there. Called before costly work."""
+    """Raise BadInput if `save` would refuse the file `out` for the session in `source`; a folder is not examined.
+    Called before costly work."""
     if not out.is_dir():
         _refuse_own_file(out, source)
         refuse_existing(out, overwrite=overwrite)
@@ -220,8 +221,8 @@ def _refuse_own_file(target: Path, source: Path | None) -> None:
 
 
 def save_in_place(export: Export) -> Saved:
-    """Save an export where its agent expects it, and create the folders; in the current folder if the agent expects
-    none. Raises BadInput as `save` does; never overwrites a file."""
+    """Save an export where its agent looks for sessions, else in the current folder. Creates the folders; never
+    overwrites a file. Raises BadInput as `save` does."""
     written = export.written
     if written.session_folder:
         folder = Path(written.session_folder).expanduser()
@@ -233,7 +234,8 @@ def save_in_place(export: Export) -> Saved:
 
 
 def write_to_stream(export: Export, out: BinaryIO, name: Path) -> Saved:
-    """Write an export to a stream, called `name` in messages; sidecar files are not written."""
+    """Write an export to a stream, without sidecar files. `name` is the place in the result. Raises BadInput if content
+    is missing."""
     _raise_if_missing(export.found, export, "the export")
     out.write(export.written.data)
     return Saved(name, _word(export))
@@ -267,7 +269,7 @@ def _verify_folder(export: Export, folder: Path, where: str) -> None:
 
 
 def _raise_if_missing(wrong: Session | str, export: Export, where: str) -> None:
-    """Raise BadInput if `wrong` is a text."""
+    """Raise BadInput if `wrong` is a text: the reason why content is missing."""
     if wrong and isinstance(wrong, str):
         raise BadInput(
             f"{where} was not written: as {export.format.title} it would lose content ({wrong}); choose another format."

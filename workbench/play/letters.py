@@ -1,8 +1,9 @@
-"""Large letters, which the back of a room can read: five dots high, drawn on three rows of half blocks."""
+"""Large letters for an audience: five dots high, drawn with half blocks in three rows."""
 
 from __future__ import annotations
 
 ROWS = 3
+"""Height of a large letter in rows of the terminal."""
 
 _DRAWN = """
 A .#. #.# ### #.# #.#
@@ -54,7 +55,8 @@ _BLOCKS = {"..": " ", "#.": "▀", ".#": "▄", "##": "█"}
 
 
 def large(text: str) -> tuple[str, ...]:
-    """Return `ROWS` rows that draw the text. Raises KeyError for a character that is not drawn here."""
+    """Return the text as `ROWS` rows of equal width. Raises KeyError for any character but capitals, digits, space and
+    `k.%▸~`."""
     dots = [".".join(_LETTERS[character][row] for character in text) for row in range(5)] + [""]
     dots[5] = "." * len(dots[0])
     return tuple(

@@ -1,10 +1,9 @@
 """A story as a file or as text: a terminal recording (asciicast version 2), an animated SVG, and lines for a pipe.
 
-Recording and picture have the colours of the workbench's dark theme, and depend on nothing but the story and the size;
-times are those of the story. The SVG has no scripts, fonts or pictures from elsewhere. In it, rows that change at the
-same moments form a band; the states of a band lie side by side on a strip, and a key frame for each state moves the
-strip to it. Blocks are drawn as shapes, so that they touch in any font. A viewer without animations, or a user who
-prefers reduced motion, sees the last frame.
+Recording and SVG have the colours of the workbench's dark theme. They depend on nothing but the story and the size, and
+take their times from the story. The SVG has no scripts, and loads no fonts or pictures. Rows that change at the same
+moments form a band: its states lie side by side on a strip, and a key frame moves the strip at each change. Blocks are
+drawn as shapes, so that they touch in any font. Without animations, or with reduced motion, the last frame is shown.
 """
 
 from __future__ import annotations
@@ -48,7 +47,8 @@ _HIDE, _SHOW, _RESET = "\x1b[?25l", "\x1b[?25h", "\x1b[0m"
 
 
 def asciicast(story: Story, width: int = 100, height: int = 30) -> str:
-    """Return the text of the recording. It depends on nothing but the arguments."""
+    """Return the recording as text: JSON lines with a header, an event per frame, and one at the end. `width` and
+    `height` are in cells."""
     lines = [json.dumps({"version": 2, "width": width, "height": height, "title": story.note}, ensure_ascii=False)]
     before: list[Row] = [[] for _ in range(height)]
     at = 0.0
@@ -87,13 +87,13 @@ ACROSS, DOWN = 10, 20
 _LEVELS = {sign: eighth for eighth, sign in enumerate(EIGHTHS)}
 _SHADES = {"▒": 0.6, "▓": 0.85, "░": 0.3, "▚": 0.75, "◆": 1, "●": 1}
 _SIGNS = ("◆", "●")
-"""Signs that are drawn as shapes if there are several in a row, and as a letter if there is one."""
+"""Signs of which several in a row are drawn as one rectangle; a single one is drawn as text."""
 
 _LINES = {"━": 4, "─": 2}
 
 
 def animated_svg(story: Story, width: int = 100, height: int = 30) -> str:
-    """Return the text of the SVG. It depends on nothing but the arguments."""
+    """Return the SVG as text. `width` and `height` are in cells. The animation repeats without end."""
     frames = [drawn(story, number, width, height) for number in range(len(story.frames))]
     starts, at = [], 0.0
     for frame in story.frames:
@@ -140,7 +140,7 @@ def _band_animation(number: int, moves: Sequence[tuple[float, int]], whole: floa
 
 
 def _bands(frames: Sequence[Sequence[Row]], height: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of the rows that change at the same moments."""
+    """Yield (start, stop) of adjacent rows that change at the same frames, from the top down; together all rows."""
 
     def changes(y: int) -> tuple[int, ...]:
         return tuple(number for number in range(1, len(frames)) if frames[number][y] != frames[number - 1][y])
@@ -159,7 +159,7 @@ def _band(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _run(text: str, x: int, y: int, style: str) -> Iterator[str]:
-    """Yield the elements of a text of one style: shapes and letters."""
+    """Yield the SVG elements of a text of one style at (`x`, `y`): shapes and texts. `style` is a CSS class."""
     for kind, signs in groupby(text, key=_kind):
         part = "".join(signs)
         wide = cell_len(part) * ACROSS
@@ -190,8 +190,8 @@ _BLOCKS = frozenset("▁▂▃▄▅▆▇█▀")
 
 
 def _outline(part: str, x: int, y: int) -> str:
-    """Return the path of adjacent blocks: one outline for each run of blocks from the bottom, a rectangle for each run
-    of `▀`."""
+    """Return the SVG path of adjacent blocks: a rectangle for each run of `▀`, an outline for each run of other
+    blocks."""
     drawn: list[str] = []
     for upper, signs in groupby(part, key="▀".__eq__):
         several = list(signs)
@@ -206,7 +206,7 @@ def _outline(part: str, x: int, y: int) -> str:
 
 
 def story_lines(story: Story) -> Iterator[str]:
-    """Yield the lines of a story, with a blank one before each scene."""
+    """Yield the story as lines of text: its note, then for each scene a blank line, its title and its last frame."""
     yield story.note
     for title, frames in groupby(story.frames, key=lambda frame: frame.title):
         *_, last = frames

@@ -15,7 +15,8 @@ from workbench.repairs.engine import repair
 
 
 class Advice(Struct, frozen=True):
-    """Advice to repair a session. `fixes` counts its fixes, `faults` names their kinds, each once."""
+    """Advice to repair a session. `fixes` is the number of faults that `command` repairs; `faults` are their kinds,
+    each once."""
 
     command: str
     fixes: int
@@ -27,8 +28,9 @@ class Advice(Struct, frozen=True):
 
 
 def advice(path: Path, part: str = "") -> Advice | None:
-    """Return advice for the session in a file. None if nothing can be repaired, for a folder, and for a file above
-    `LARGE` bytes, whose repair would take as long as loading it."""
+    """Return advice for the session in a file; `part` is its id in a file with several. None if nothing is damaged, if
+    the repaired copy would not be sound, if the file cannot be read, for a folder, and for a file of more than `LARGE`
+    bytes, whose repair would take as long as loading it."""
     try:
         if path.is_dir() or path.stat().st_size > LARGE:
             return None
@@ -39,7 +41,7 @@ def advice(path: Path, part: str = "") -> Advice | None:
         return None
     chosen = f" --part {quote(part)}" if part else ""
     fixed = [fix.fault for fix in made.fixes if fix.fault is not Fault.REWRITTEN]
-    if not fixed:  # only rewritten because of an objection of the validation, not damaged
+    if not fixed:  # not damaged: rewritten only because the validation objected
         return None
     faults = tuple(dict.fromkeys(fault.value for fault in fixed))
     return Advice(f"cwb repair {quote(str(path))}{chosen}", len(fixed), faults)

@@ -31,7 +31,7 @@ MAX_RATIO = 10
 """Maximum ratio between the counts of two tokenizers for the same text."""
 
 SMALL_COUNT = 200
-"""Number of tokens below which the API's own overhead may dominate a count."""
+"""Local count in tokens below which no ratio is checked: the API's own overhead may dominate."""
 
 
 class ExactCount(Struct, frozen=True):
@@ -87,41 +87,41 @@ def check_plausible(tokens: int, local: int) -> int:
 
 
 def _has_compaction_block(body: Mapping[str, Any]) -> bool:
-    """Return whether a body holds the server's own compaction block, which the API accepts only under its beta."""
+    """True if a body holds the server's own compaction block, which the API accepts only with a beta header."""
     contents = (turn["content"] for turn in body.get("messages", ()) if isinstance(turn.get("content"), list))
     return any(block.get("type") == "compaction" for content in contents for block in content)
 
 
 def recalibrate(scale: Scale, exact: ExactCount) -> Scale:
-    """Return the session's scale after an exact count: the factor that would have made `exact.local` right.
+    """Return the scale with which `exact.local` would equal the exact count, limited to 0.5–2 like every scale.
 
-    An exact count of the complete context outweighs single calls, so it is not shrunk towards 1. Like every scale it
-    stays between 0.5 and 2.
+    It is not shrunk towards 1, because a count of the complete context outweighs single calls.
     """
     value = min(2.0, max(0.5, scale.value * exact.ratio))
     return Scale(value, scale.calls + 1, f"an exact count by {exact.model}")
 
 
 def scale_from(meter: Meter, exact: ExactCount, model: str | None) -> Scale | None:
-    """Return the scale that `exact`, counted by `meter`, gives a session of `model`; None if there is nothing to scale,
-    or if another tokenizer counted than the session's."""
+    """Return the new scale of a session of `model`; `meter` made the local count in `exact`. None if the local count is
+    0, if `meter` has no scale, or if the API counted with another tokenizer than the session's."""
     if not isinstance(meter, SessionMeter) or not exact.local:
         return None
     if meter.family.known:
         same = family_of(exact.model) == meter.family
-    else:  # unknown tokenizers are the same only for the same model
+    else:  # unknown tokenizers: once calls were billed, only the same model has the same one
         billed = meter.scale.calls and not meter.scale.source
         same = not billed or plain_name(exact.model) == plain_name(model or "")
     return recalibrate(meter.scale, exact) if same else None
 
 
 def no_scale_reason(exact: ExactCount, model: str | None) -> str:
-    """Return why a count does not change the session's scale."""
+    """Return the reason for which a count by another tokenizer does not change the session's scale."""
     return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures are kept"
 
 
 def _local_count(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
-    """Return the local count of a body's content; a system message among the messages counts only as `system`."""
+    """Return the local count of tools, system prompt and messages; a system message counts once if the body repeats
+    it."""
     texts = [json_text(tool) for tool in body.get("tools", ())]
     system = body.get("system") or body.get("instructions")
     if system:

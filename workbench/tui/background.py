@@ -1,4 +1,4 @@
-"""Work in a thread: progress in steps, cancellation, and an unexpected failure as one sentence."""
+"""Work in a thread: progress in steps, cancellation, and an unexpected failure as one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS = 20
 
 
 def in_steps(report: Callable[[int, int], object]) -> Callable[[int, int], None]:
-    """Return a progress callback that calls `report` only once for each step of the bar."""
+    """Return a progress callback that calls `report` only when the bar grows by a step: at most `STEPS` times."""
     drawn = 0
 
     def progress(done: int, total: int) -> None:
@@ -36,7 +36,7 @@ def in_steps(report: Callable[[int, int], object]) -> Callable[[int, int], None]
 
 
 def failure_of(event: Worker.StateChanged) -> str:
-    """Sentence about a worker's failure, "" if it did not fail."""
+    """Return a worker's failure as one line of at most 400 characters, with secrets masked; "" if it did not fail."""
     error = event.worker.error
     if event.state is not WorkerState.ERROR or error is None:
         return ""

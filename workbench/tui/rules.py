@@ -1,4 +1,4 @@
-"""Rules of the context on the bench: the message of each, the cost of a pin, and its state before and after."""
+"""Rules of the context on the bench: the message of each, the cost of a pin, and its states."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     from workbench.compaction.outcome import Outcome
 
 MOST_OFFERED = 500
-"""Most sentences that are listed of one message."""
+"""Maximum number of sentences listed from one message."""
 
 MOST_ASKED = 50
-"""Most requests that are listed if the session has no rule, the newest first."""
+"""Maximum number of requests listed if no rule is in force, the newest first."""
 
 _LEAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """Sentence in the list of rules. `kind` is the kind of rule, or the source of another sentence; `index` is the
-    message that states it, None if none does; `tokens` is the cost of pinning that message. `replaced_by` is the number
-    of the message with a newer rule. `is_found`: a rule of the session, not just a sentence of it."""
+    """Sentence in the list of rules. `kind` is the kind of rule, or the source of another sentence. `index` is the
+    index of the message that states it, None if none does; `tokens` is the cost of pinning that message. `replaced_by`
+    is the number (from 1) of the message with a newer rule: None without one, 0 if the context does not hold it.
+    `is_found`: a rule of the session, not just a sentence of it."""
 
     sentence: str
     kind: str = ""
@@ -49,9 +50,13 @@ class RuleEntry:
 
 
 def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[RuleEntry, ...]:
-    """Rules with each sentence once: watched sentences and those in `own`; rules in force in message `index`, then the
-    user's other sentences there; rules of other messages, or the newest requests if there are none; sentences of the
-    agent, of a tool or of pasted text in the message; last the replaced rules. O(messages)."""
+    """Return rules and other sentences, each once.
+
+    First come the watched sentences and those in `own`, then the rules in force in message `index` and the user's other
+    sentences there, then the rules in force in other messages. If no rule is in force, the newest requests follow.
+    Then come sentences of the message that are not the user's: the agent's, tool results, text that a user hands over.
+    Replaced rules are last. O(messages).
+    """
     context, shape = bench.context, bench.layout.shape
     numbers = {message.id: at + 1 for at, message in enumerate(shape.messages)}
     found = [_entry_of_pin(pin, numbers) for pin in suggest(context)]
@@ -89,12 +94,14 @@ def _entry_of_pin(pin: SuggestedPin, numbers: dict[str, int]) -> RuleEntry:
 
 
 def sentences_in(message: Message) -> tuple[str, ...]:
-    """Complete sentences of a message's text in order, each once; no code, no single words."""
+    """Return the complete sentences of a message's text in order, each once, without code and pasted text; at most
+    `MOST_OFFERED`."""
     return tuple(dict.fromkeys(_whole(message.text)))[:MOST_OFFERED]
 
 
 def result_sentences(message: Message) -> tuple[str, ...]:
-    """Sentences in a message's tool results. These are mostly data, so only texts that end like a sentence count."""
+    """Return the sentences in a message's tool results, each once; at most `MOST_OFFERED`. Results are mostly data, so
+    a sentence must end with a full stop, `!` or `?`."""
     found = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
     return tuple(dict.fromkeys(found))[:MOST_OFFERED]
 
@@ -111,8 +118,8 @@ def _whole(text: str) -> Iterator[str]:
 
 
 def _newest_requests(shape: Shape) -> Iterator[tuple[int, str]]:
-    """Yield the request of each of the user's newest messages with its index: the first question, else the first
-    sentence. Messages that hand over somebody else's text come last."""
+    """Yield (index, request) of the user's `MOST_ASKED` newest messages, the newest first. The request is the first
+    question, else the first sentence; such a sentence comes last if the message hands over somebody else's text."""
     messages = shape.messages
     users = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
     handed: list[tuple[int, str]] = []
@@ -137,8 +144,8 @@ def hands_over(text: str) -> bool:
 
 
 def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again: bool = False) -> list[RuleState]:
-    """State of each sentence now, and with `after` also after the bench's run (offline if there is none); with `again`
-    after a second compaction. Reads every message: not for an event loop."""
+    """Return the state of each sentence now; with `after`, also after the bench's run (offline if there is none); with
+    `after` and `again`, also after a second compaction. Reads every message: call it in a thread."""
     outcome: Outcome | None = None
     try:
         outcome = (bench.result or bench.offline).outcome if after else None
@@ -148,7 +155,8 @@ def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again:
 
 
 def epochs_of(bench: Bench, sentence: str) -> tuple[StateChange, ...]:
-    """State of a sentence before and after each recorded compaction. Reads every message."""
+    """Return the state of a sentence before and after each recorded compaction; () if there is none. Reads every
+    message."""
     return judge_recorded(sentence, bench.session).passed if len(bench.session.epochs) > 1 else ()
 
 
@@ -165,7 +173,7 @@ def toggle_watched(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
 
 
 def rule_words(rule: RuleEntry) -> str:
-    """Kind of the rule, and the number of its message."""
+    """Return the kind of the rule, the number of its message, and that of the message that replaces it."""
     where = "" if rule.index is None else f"message {figure(rule.index + 1)}"
     replaced = f"replaced by message {figure(rule.replaced_by)}" if rule.replaced_by else ""
     return ", ".join(filter(None, (rule.kind, where, replaced)))

@@ -7,7 +7,7 @@ import re
 from workbench.base.secrets.spans import SHORTEST
 
 BEGINNING = 120
-"""Number of characters at the beginning of a value that are examined."""
+"""Number of characters at the beginning of a value in which random parts and placeholders are searched."""
 
 _LONGEST_CHOSEN = 80
 """Length of the longest password that a user chooses."""
@@ -44,7 +44,7 @@ NAMES = re.compile(
 _SPEAKS = re.compile(rf"(?<![^\W_])(?:{NAMES.pattern})", re.IGNORECASE)
 _NAMED = re.compile(r"[\w./:-]*[^\W\d]\Z")
 _TERM = re.compile(r"(?:oauth|auth|base|sha|md|utf|x|s|ec|k|i18n|http|v|db|rsa|aes|ed|oidc|totp)\d{1,5}", re.IGNORECASE)
-"""Words with digits in them."""
+"""Technical terms with digits: `oauth2`, `sha256`."""
 _ALGORITHM = re.compile(
     r"(?:(?:sha|md|aes|hmac|pbkdf|[bs]?crypt|argon|blake|rsa|ecdsa|ed|[hrep]s|3?des|chacha|poly|oauth|with|ctr|gcm|cbc"
     r"|id|[bi])(?:[_-]?\d{1,5})?[_-]?)+\Z",
@@ -63,7 +63,7 @@ _SAID = re.compile(
     r"|ist|muss|darf|nicht|der|die|das|für|mit|und|le|la|les|est|et|un|une|el|los|es|debe|una|no|de|del|é|obrigatóri[ao])\b",
     re.IGNORECASE,
 )
-"""Words that mark a sentence, as a passphrase does not contain them."""
+"""Words of sentences that a passphrase does not contain, articles and prepositions among them."""
 _PHRASE = re.compile(r"[\w'&+#!-]+(?: [\w'&+#!-]+){1,7}\Z")
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|be|been|has|have|must|should|can|cannot|may|not|no|your|our|please|invalid|wrong|required|missing"
@@ -72,7 +72,7 @@ _SENTENCE = re.compile(
     r"|ist|muss|darf|nicht|bitte|wird|est|obligatoire|debe|ingrese|é|deve|obrigatóri[ao]|wpisz|voer|ange)\b",
     re.IGNORECASE,
 )
-"""Words that mark a sentence even if articles and prepositions do not."""
+"""Words of sentences, without articles and prepositions: for places where a passphrase may contain these."""
 _WORDS = re.compile(r"[^\s\"'`<>{}()]{1,20}(?: [^\s\"'`<>{}()]{1,20}){1,9}\Z")
 _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}\Z")
 _ODD = re.compile(
@@ -83,6 +83,8 @@ _LOWERED = re.compile(r"[a-z]+(?:[-_./][a-z0-9]+)*\Z")
 
 
 def is_placeholder(value: str) -> bool:
+    """True for a placeholder, a pattern or template, an encrypted value, or a reference to a secret store; False for a
+    strong password after `!`, `@` or `*`."""
     if (
         value[:1] in ("!", "@", "*")
         and is_strong(value[1:])
@@ -102,13 +104,13 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_cut(value: str) -> bool:
-    """True if `…` replaces part of a secret, so that the value is no placeholder."""
+    """True if `…` replaces part of a random value; such a value is no placeholder."""
     return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
 
 
 def is_drawn(value: str, least: int) -> bool:
-    """True for a random value of at least `least` characters: a UUID, or a part between hyphens and dots that mixes
-    digits and letters. Names with digits may match; `is_random` is stricter."""
+    """True for a value of at least `least` characters that may be random: a UUID, or a part of 8 characters or more
+    between other signs that mixes digits and letters. Names with digits may match; `is_random` is stricter."""
     if len(value) < least:
         return False
     return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
@@ -119,7 +121,8 @@ def is_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """True for a random key or token; False for names with numbers, such as `V1NodeSelector` and `blob_store_v2`."""
+    """True for a random key or token of 16 characters or more, hyphens not counted; False for names with numbers, such
+    as `V1NodeSelector` and `blob_store_v2`."""
     upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
     in_words = sum(map(len, _IN_WORDS.findall(value)))
     is_of_all = min(upper, lower) >= 3 or (digits >= 3 and (value.rstrip("=").isalnum() or (upper and lower)))
@@ -134,7 +137,8 @@ def is_mixed(value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """True for letters, a digit, and a capital or a sign, in eight characters or more."""
+    """True for 8 to 80 characters with a digit and two of these: small letters, capitals, signs. False for a path and
+    an address."""
     if len(value) > _LONGEST_CHOSEN:
         return False
     bare = value.rstrip(".,:;!?)")
@@ -144,6 +148,8 @@ def is_strong(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
+    """True for a path that begins with `/`, `~`, `./`, `../` or a drive, unless it may be a random value of 30
+    characters or more."""
     return bool(re.match(r"[/~]|\.\.?/|[A-Z]:[\\/]", value)) and not is_drawn(value.lstrip("/"), 30)
 
 
@@ -168,7 +174,8 @@ def is_of_code(value: str) -> bool:
 
 
 def has_inner_digit(value: str) -> bool:
-    """True for digits where names have none: between letters, three at the end, or a number between hyphens."""
+    """True for digits where names have none: between letters, three at the end, or, with both capitals and small
+    letters, a number between hyphens."""
     is_numbered = "-" in value and not value.islower() and not value.isupper() and re.search(r"-\d+-", value)
     return bool(is_numbered or re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
@@ -179,19 +186,20 @@ def mentions_secret(value: str) -> bool:
 
 
 def is_word(value: str) -> bool:
-    """True for a word that counts as a password in a place where no code can be."""
+    """True for a word that counts as a password where no code can be: longer than `SHORTEST`, without a word for a
+    secret."""
     return len(value) > SHORTEST and not (mentions_secret(value) or is_name(value))
 
 
 def is_phrase(value: str) -> bool:
-    """True for two to eight words of a passphrase, False for a sentence."""
+    """True for two to eight words, in lower case or with a digit; False for a sentence."""
     if not _PHRASE.match(value) or mentions_secret(value) or _SAID.search(value):
         return False
     return value.islower() or any(map(str.isdigit, value))
 
 
 def is_passphrase(value: str) -> bool:
-    """True for a value of several words that is no sentence, label or message."""
+    """True for two to ten words that are no sentence, label or message."""
     if not _WORDS.match(value) or value[-1] in ".?!:…" or reads_like_a_sentence(value, strictly=False):
         return False
     words = value.split(" ")
@@ -201,17 +209,19 @@ def is_passphrase(value: str) -> bool:
 
 
 def reads_like_a_sentence(value: str, *, strictly: bool) -> bool:
-    """True for a sentence. `strictly`: articles and prepositions also mark one."""
+    """True for a sentence, and for any value with a word for a secret. `strictly`: the words of `_SAID` mark a
+    sentence, articles and prepositions among them, instead of those of `_SENTENCE`."""
     return mentions_secret(value) or bool((_SAID if strictly else _SENTENCE).search(value))
 
 
 def is_app_password(value: str) -> bool:
-    """True for four groups of four letters, the form of app passwords of mail services."""
+    """True for four groups of four small letters, the form of app passwords of mail services."""
     return bool(_APP.match(value)) and not _SENTENCE.search(value)
 
 
 def is_odd(value: str) -> bool:
-    """True for a word with capitals, small letters and a sign inside, such as `Blue!Sky`; False for paths and code."""
+    """True for 8 to 80 characters with capitals, small letters and a sign inside, such as `Blue!Sky`; False for paths
+    and code."""
     return (
         8 <= len(value) <= _LONGEST_CHOSEN and bool(_ODD.fullmatch(value)) and not is_path(value) and "://" not in value
     )
@@ -223,7 +233,7 @@ def is_joined(value: str) -> bool:
 
 
 def is_evident(value: str) -> bool:
-    """True for a value that looks so much like a password that it is one even in the middle of a sentence."""
+    """True for a value that counts as a password even in the middle of a sentence."""
     bare = value.rstrip(".,:;!?)")
     if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):
         return True
@@ -236,7 +246,7 @@ def is_evident(value: str) -> bool:
 
 
 def is_noisy(value: str) -> bool:
-    """True for random characters of all kinds, such as the salts of WordPress."""
+    """True for 32 characters or more with a digit and eight or more different signs, such as the salts of WordPress."""
     if len(value) < 32 or _PATTERN.search(value):
         return False
     return len({sign for sign in value if not sign.isalnum()}) >= 8 and any(map(str.isdigit, value))

@@ -1,9 +1,9 @@
-"""`exchange-summary`: replace all but the newest exchanges with one summary node and an abridged history.
+"""`exchange-summary`: replace all but the newest exchanges (E) with a summary and an abridged history.
 
 before   [system] [summary?] E1 E2 … Ek            | Ek+1 … En
-after    [system] node: template(abridged, summary) | Ek+1 … En
-                  "Ok. I will continue …" + open calls of Ek
-                  pins
+after    [system] summary message: template(abridged history, summary)
+                  reply + open calls of Ek
+                  pins                    | Ek+1 … En
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CACHE: Needs = {"simulate_cache_expiry": (True,)}
 
 
 class ExchangeSummaryPolicy(SummaryPolicy):
-    """Parameters of Augment's server, and a few that the workbench adds. Augment's defaults disable the strategy."""
+    """Settings of Augment's server, and a few that the workbench adds. Augment's defaults disable the strategy."""
 
     trigger_on_history_size_chars: int = setting(
         0, "trigger", "Compact when the history reaches this size. 0: never.", unit="characters", ge=0
@@ -139,7 +139,7 @@ class ExchangeSummaryPolicy(SummaryPolicy):
 
 
 def disabled(policy: ExchangeSummaryPolicy) -> str:
-    """Return the reason why this policy never summarizes; "" if it can. A size threshold of 0 is no such reason: it
+    """Return the reason why this policy never summarizes; "" if it can. A size threshold of 0 is no reason: the trigger
     never fires, but a manual run summarizes."""
     if policy.bot_type.upper() in CODE_REVIEW_BOTS:
         return f"disabled: bot type {policy.bot_type} is a code-review bot"
@@ -171,8 +171,8 @@ def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySiz
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
-    """Read the triggers (a) on the size of the history, and (b) on a prompt cache about to expire, each with its own
-    threshold. The cut compares no threshold again."""
+    """Return the trigger on the size of the history and, if cache expiry is simulated, the one on the prompt cache.
+    Each has its own threshold in characters."""
     why_not = disabled(policy)
     limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
     reached = limit > 0 and chars >= limit and not why_not
@@ -192,8 +192,8 @@ def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
 
 
 def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> Trigger:
-    """Trigger on the prompt cache: due when the time since the newest answer, which read the cache, reaches the cache's
-    lifetime minus the buffer."""
+    """Return the trigger on the prompt cache. It is due when the time since the newest answer, which read the cache,
+    reaches the cache's lifetime minus the buffer; it fires if the history also reaches its threshold."""
     limit = policy.trigger_on_history_size_chars_when_cache_expiring
     chars = now.meters["history"]
     age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
@@ -219,7 +219,8 @@ def _seconds(ms: int) -> str:
 
 
 def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Compacting:
-    """Compact as the module describes. There is no fallback: without a summary the context is returned unchanged."""
+    """Compact as the module describes; append the steps to `trace`. Without a summary, and with an empty head, the
+    outcome is "unchanged": there is no fallback."""
     cut = cut_exchanges(context, _history(context, policy), _cut_settings(policy), trace)
     if isinstance(cut, str):
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
@@ -260,7 +261,7 @@ def _cut_settings(policy: ExchangeSummaryPolicy) -> CutSettings:
 
 
 def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: ExchangeCut) -> tuple[int, ...]:
-    """Ascending indexes of messages that stay between the leading system messages and the tail."""
+    """Return the ascending indexes of messages that are kept between the leading system messages and the tail."""
     shape = context.shape
     earlier = cut.earlier if policy.earlier_summary == "keep" else ()
     return tuple(sorted(index for index in must_stay(context, earlier) if shape.lead <= index < cut.tail))
@@ -274,9 +275,9 @@ def _pieces(
     in_request: tuple[int, ...],
     text: str,
 ) -> tuple[Piece, ...]:
-    """System messages, node, kept messages, tail. Open calls of the head's last exchange are added to the node's
-    response, so that their results, which come first in the tail, keep their calls. If messages are kept in between,
-    the calls get their own message after these."""
+    """Return leading system messages, summary message, reply, kept messages, tail. The results of open calls of the
+    head's last exchange come first in the tail, so these calls are added to the reply; if messages are kept in between,
+    they get a message of their own after these."""
     replaces = tuple(joined(without(cut.head, staying), in_request))
     found = open_calls(context.shape, cut.last, cut.tail)
     calls = tuple(call for index, call in found if index not in staying)
@@ -315,7 +316,7 @@ def _fates(
 
 
 def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> AbridgedHistory:
-    """Abridged history before message `before`, for a screen."""
+    """Return the abridged history of the messages before index `before`."""
     params = policy.abridged_history_params
     retold = abridge(context, before, params)
     entries = tuple((entry.spans, entry.text) for entry in retold.entries)

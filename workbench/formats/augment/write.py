@@ -1,10 +1,13 @@
 """Write Augment sessions in the three forms in which its clients read a summary.
 
 Messages are grouped into exchanges again. A complete exchange keeps its bytes; an incomplete one keeps the parts that
-are left. The summary that opens a context is an ordinary text exchange for auggie 0.36, which does not send entries
-flagged `isHistorySummary`; or it is flagged, as the client of document 000 writes it; or it is flagged and inserted
-into the complete loaded history. No client sends entries before a summary, so a summary after another one gets a label
-instead of the form of a summary.
+are left. The summary that opens a context has one of three forms:
+
+`write`           an ordinary text exchange: auggie 0.36 does not send entries flagged `isHistorySummary`
+`write_flagged`   flagged, as the client of document 000 writes it
+`write_inserted`  flagged, and inserted into the complete loaded history
+
+No client sends entries before a summary, so a summary after other messages gets a label instead of one of these forms.
 """
 
 from __future__ import annotations
@@ -53,8 +56,8 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass
 class _Exchange:
-    """Consecutive messages that become one entry. `entry`: index of the loaded entry that some come from. `copy`: that
-    entry also stays in the file."""
+    """Consecutive messages that become one entry. `entry`: index of the loaded entry from which some come, None if all
+    are new. `copy`: the loaded entry also stays in the file, so that this one needs an id of its own."""
 
     entry: int | None = None
     requests: list[Message] = field(default_factory=list)
@@ -67,19 +70,19 @@ class _Exchange:
 
     @property
     def has_new(self) -> bool:
-        """True when some messages do not come from a loaded entry."""
+        """True if some messages do not come from a loaded entry."""
         return self.entry is None or any(not message.source for message in self.messages)
 
     @property
     def is_summary(self) -> bool:
-        """True for a summary and the answer to it alone."""
+        """True for a summary with or without its answer, and nothing else."""
         return bool(self.requests) and all(message.kind == "summary" for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class _LoadedHistory:
-    """The loaded entries as JSON with the message ids of each. `flag`: flag the summary that opens the context, with
-    `version`."""
+    """Loaded entries as JSON (`raws`), and the message ids of each by index (`parts`). `flag`: flag the summary that
+    opens the context, with `version`. Writing appends to `losses`."""
 
     raws: Sequence[bytes]
     parts: Mapping[int, Sequence[str]]
@@ -89,7 +92,8 @@ class _LoadedHistory:
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """Replace the history of the loaded document, under a new session id; return it unchanged if nothing changed."""
+    """Replace the history of the loaded document, under a new session id; keep the document if nothing changed. For a
+    session of another format, write a new document."""
     return _replace_history(session, messages, flag=False)
 
 
@@ -103,8 +107,8 @@ def write_flagged(session: Session, messages: Sequence[Message]) -> Written:
 
 def write_inserted(session: Session, messages: Sequence[Message]) -> Written:
     """Keep the complete loaded history and insert the flagged summary after the exchanges that it replaces, as the
-    client of document 000 does. Other messages that are not at the end of the loaded history follow the summary as
-    copies."""
+    client of document 000 does. Messages that stay but are not at the end of the loaded history follow the summary as
+    copies. Without a loaded history, a change or a summary at the start, write as `write_flagged` does."""
     if session.format != ID or list(messages) == list(session.context()):
         return write_flagged(session, messages)
     exchanges = _group_exchanges(messages, own=True)
@@ -149,8 +153,8 @@ def _replace_history(session: Session, messages: Sequence[Message], *, flag: boo
 
 
 def _with_history(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
-    """Return the loaded document with this history (None: its own) and the session's memories, under a new session id
-    if anything changed."""
+    """Return the loaded document with this history and the session's memories, under a new session id if anything
+    changed. `pieces` are indexes of loaded entries and new entries as JSON; None keeps the loaded history."""
     data = session.records.data
     remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
     if pieces is None and not remembered:
@@ -163,7 +167,7 @@ def _with_history(session: Session, pieces: Sequence[int | bytes] | None, losses
 
 
 def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
-    """Return the change of `agentState` to these memories, empty if it has them already."""
+    """Return the field `agentState` with these memories; no field if it has them already."""
     if as_text(dict_of(loads(state)).get("agentMemories") or "") == memories:
         return {}
     return {
@@ -180,7 +184,7 @@ def _load_history(session: Session, *, flag: bool) -> _LoadedHistory:
 
 
 def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
-    """Yield a loss for loaded exchanges that the new session does not hold."""
+    """Yield losses for loaded exchanges that the new session lacks: unfinished ones, and those replaced earlier."""
     live = {m.source[0] for m in messages if m.source}
     context = {m.source[0] for m in session.context()}
     sent = {session.messages[at].source[0] for epoch in session.epochs for at in epoch.members}
@@ -191,7 +195,8 @@ def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
 
 
 def _tail(session: Session, source: _LoadedHistory, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
-    """Return the exchanges that are unchanged at the end of the loaded context."""
+    """Return the exchanges at the end that are also the unchanged end of the loaded context; never the first
+    exchange."""
     loaded = list(dict.fromkeys(message.source[0] for message in session.context()))
     start = len(exchanges)
     while start > 1 and loaded and _is_whole(source, exchanges[start - 1], loaded[-1]):
@@ -209,7 +214,7 @@ def _is_whole(source: _LoadedHistory, exchange: _Exchange, entry: int) -> bool:
 
 
 def _entry(source: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
-    """Return an exchange as an entry: by index if it is unchanged, else as JSON."""
+    """Return an exchange as an entry: the index of the loaded one if that is unchanged, else JSON."""
     place = exchange.entry
     if place is None:
         return render(_new_entry(source, exchange, sequence_id, first=first, last=last))
@@ -238,7 +243,7 @@ def _entry(source: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, f
 
 
 def _mark_stale_usage(source: _LoadedHistory, pieces: list[int | bytes]) -> None:
-    """Mark the newest entry: usage up to it was billed for another context."""
+    """Mark the last entry: usage up to it was billed for another context."""
     if pieces:
         newest = pieces[-1]
         raw = source.raws[newest] if isinstance(newest, int) else newest
@@ -247,7 +252,8 @@ def _mark_stale_usage(source: _LoadedHistory, pieces: list[int | bytes]) -> None
 
 
 def _with_new_label(exchange: _Exchange) -> _Exchange:
-    """Return an exchange that follows others, with its summary to be written again with a label."""
+    """Return the exchange with its summary as a new message, which is written with a label because others precede
+    it."""
     requests = [replace(m, source=()) if m.kind == "summary" else m for m in exchange.requests]
     return replace(exchange, requests=requests)
 
@@ -278,6 +284,7 @@ def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
+    """Return a document with its name, its place in auggie's folder and the command that resumes it."""
     if b'"userEmail"' in data:
         losses = [*losses, Loss(LossKind.EMAIL_KEPT)]
     home = f"{agent_home('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
@@ -285,7 +292,8 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 
 def _group_exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
-    """Group messages into requests with the response that follows. `own`: sources are entries of this format."""
+    """Group messages into exchanges: requests and the response that follows. `own`: sources are entries of this
+    format."""
     exchanges: list[_Exchange] = []
     for place, message in enumerate(messages):
         if place and message.id.endswith(":summary"):
@@ -305,8 +313,9 @@ def _group_exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchang
 def _continues(message: Message, entry: int | None, current: _Exchange) -> bool:
     """True for a message that continues the current exchange.
 
-    A new response may answer a kept request and vice versa (a strategy may shorten one of the two), but a kept request
-    never joins new ones, and only its answer joins a summary.
+    A strategy may shorten one half of an exchange, so a new response may follow a loaded request, and a loaded response
+    a new request. A loaded request never follows new requests. A new request never joins a summary, and a new summary
+    never joins a request.
     """
     if _is_stray(message) or _is_stray(current.messages[0]):
         return False
@@ -322,7 +331,7 @@ def _continues(message: Message, entry: int | None, current: _Exchange) -> bool:
 def _edit_exchange(
     entry: dict[str, Any], exchange: _Exchange, source: _LoadedHistory, *, first: bool
 ) -> dict[str, Any]:
-    """Return the exchange of a loaded entry with its kept parts, and new messages in place of the others."""
+    """Return the exchange of a loaded entry: the parts whose messages stay, and new messages instead of the others."""
     kept_parts = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
     new = _render_messages(
         [m for m in exchange.requests if not m.source],
@@ -357,7 +366,7 @@ def _new_entry(
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
         source.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
     rendered = _render_messages(exchange.requests, responses, source.losses, first=first)
-    if flag:  # its nodes hold everything; auggie 0.36, which reads the texts, does not send it
+    if flag:  # the nodes hold everything; auggie 0.36 reads the texts, but sends no flagged entry
         rendered |= {"request_message": "", "response_text": ""}
     return {
         "exchange": {"request_id": str(uuid4()), **rendered},
@@ -376,8 +385,8 @@ def _new_entry(
 def _render_messages(
     requests: Sequence[Message], responses: Sequence[Message], losses: Losses, *, first: bool
 ) -> dict[str, Any]:
-    """Render nodes and texts of new messages. `request_message` holds only the user's text, or a summary, which opens
-    an exchange like a user's request."""
+    """Return the fields of an exchange for new messages: two texts, two lists of nodes. `request_message` holds all
+    texts but those that the agent added (`meta`)."""
     request_parts = [(message, block) for message in requests for block in _request_blocks(message, first=first)]
     response_parts = [block for message in responses for block in message.blocks if not _is_empty(block)]
     blocks = (*(block for _, block in request_parts), *response_parts)
@@ -402,12 +411,12 @@ def _request_blocks(message: Message, *, first: bool) -> list[Block]:
 
 
 def _as_summary_text(text: str) -> str:
-    """Return a summary in the form at which auggie drops older exchanges."""
+    """Return a summary in the form that makes auggie drop older exchanges."""
     return f"<supervisor>\n<summary>\n{text}\n</summary>\n</supervisor>"
 
 
 def _is_stray(message: Message) -> bool:
-    """True for a message that holds an entry that is no exchange."""
+    """True for a message made from an entry that is no exchange; it is copied unchanged."""
     return bool(message.blocks) and isinstance(message.blocks[0], Opaque) and message.blocks[0].type == STRAY
 
 

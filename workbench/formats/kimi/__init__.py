@@ -1,7 +1,7 @@
 """Kimi Code (`~/.kimi-code/sessions/<folder>/<session>/agents/<agent>/wire.jsonl`) and the `context.jsonl` of Kimi CLI.
 
-The journal records every change of the context; it is replayed as by Kimi Code on a resume. After a compaction
-the user's messages precede the summary, word for word. Read only.
+The journal records every change of the context; the reader applies them as Kimi Code does when it resumes a session.
+After a compaction the user's messages precede the summary, word for word. Read only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _MARKS = ("_system_prompt", "_checkpoint", "_usage")
 
 
 def recognise(look: Look) -> str:
-    """Recognise a context file or a journal. Kimi CLI's journals also begin with a protocol version; a later record of
-    Kimi Code's types tells the difference."""
+    """Return why a file is a context file of Kimi CLI or a journal of Kimi Code; "" for other files. Journals of Kimi
+    CLI also begin with a protocol version, but have no records of Kimi Code's types."""
     if is_context(look):
         return "lines with role and content and the marks of Kimi CLI"
     if look.first.get("type") != "metadata" or "protocol_version" not in look.first:
@@ -32,7 +32,7 @@ def recognise(look: Look) -> str:
 
 
 def is_context(look: Look) -> bool:
-    """True for a context file of Kimi CLI (`context.jsonl`)."""
+    """True for a context file of Kimi CLI (`context.jsonl`): objects only, and one of them has a role of `_MARKS`."""
     roles = [value.get("role") for value in look.values if isinstance(value, dict)]
     return any(role in _MARKS for role in roles) and len(roles) == len(look.values)
 

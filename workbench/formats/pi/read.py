@@ -63,9 +63,10 @@ _TAGS = ("file", "skill")
 
 
 class Reader(Transcript):
-    """Reader of the entries in file order. `places`: entry ids by position in the file, by which version 1 refers to
-    entries. `spent`: number of the last message whose usage is marked as stale, -1 for none. `other_costs`: dollars of
-    calls without a message: summaries, calls within tools, cache warming."""
+    """Reader of the entries in file order. `places`: entry ids by position in the file; version 1 refers to entries by
+    position. `last`: id of the newest entry. `spent`: number of the last message marked as stale usage, -1 for none.
+    `other_costs`: dollars of calls without a response in the conversation: summaries, calls within tools, cache
+    warming."""
 
     empty = "a pi session without messages; open another file"
 
@@ -124,7 +125,7 @@ class Reader(Transcript):
         self, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
     ) -> tuple[Message | None, bool]:
         """Return the message of an entry (None without one), and True if it is sent to the model. `first_prompt`: no
-        system message comes before the entry, so that one in it is a complete prompt."""
+        system message is in force yet, so a system message here is a complete prompt, not a change of one."""
         kind, time = value.get("type"), seconds_of(value.get("timestamp"))
         if kind == "message" and isinstance(body := value.get("message"), dict):
             if body.get("role") == "system":
@@ -198,12 +199,13 @@ class Reader(Transcript):
         )
 
     def _cost(self) -> float | None:
-        """Return the dollars of all calls; None if all are responses, whose costs are in the usage of messages."""
+        """Return the dollars of all calls; None if the usage of messages holds every cost."""
         answers = (message.usage.cost or 0.0 for message in self.messages if message.usage)
         return fsum([*answers, *self.other_costs]) if self.other_costs else None
 
     def _system_messages(self, entries: Sequence[TreeEntry]) -> Iterator[dict[str, Any]]:
-        """Yield the recorded system messages in force: the one in the newest compaction, and those after it."""
+        """Yield the recorded system messages in force: the one in the newest compaction and those after it; all of them
+        without a compaction."""
         newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
         for entry in entries[max(newest, 0) :]:
             if entry.checkpoint >= 0:
@@ -212,7 +214,7 @@ class Reader(Transcript):
                 yield dict_of(loads(self.records[entry.index]).get("message"))
 
     def _path(self) -> list[str]:
-        """Return entry ids from the root to the leaf, the newest entry."""
+        """Return the entry ids of the active branch, from the root to the newest entry."""
         found: list[str] = []
         seen: set[str] = set()
         at = self.last
@@ -223,7 +225,8 @@ class Reader(Transcript):
         return found[::-1]
 
     def _first_retained(self, entry: TreeEntry) -> str:
-        """Return the id of the first entry that a compaction keeps; version 1 records its position in the file."""
+        """Return the id of the first entry that a compaction keeps, "" if none is recorded; version 1 records its
+        position in the file."""
         index = entry.value.get("firstKeptEntryIndex")
         if "version" not in self.header and type(index) is int and 0 <= index < len(self.places):
             return self.places[index]
@@ -231,7 +234,8 @@ class Reader(Transcript):
 
 
 def _failure_of(entry: dict[str, Any], id: str, line: int) -> ApiError | None:
-    """Return the API error of an entry; None for a successful response, and for one that the user aborted."""
+    """Return the API error of an entry; None if it is no failed response. A response that the user aborted has not
+    failed."""
     body = dict_of(entry.get("message"))
     if body.get("role") != "assistant" or body.get("stopReason") != "error":
         return None
@@ -240,7 +244,7 @@ def _failure_of(entry: dict[str, Any], id: str, line: int) -> ApiError | None:
 
 
 def _other_cost(value: dict[str, Any]) -> float | None:
-    """Return the dollars recorded in an entry that is no response in the conversation."""
+    """Return the dollars recorded in an entry; None for a response in the conversation, and if none are recorded."""
     body = dict_of(value.get("message"))
     holder = value if value.get("type") in ("usage", "compaction", "branch_summary") else body
     if body.get("role") == "assistant":
@@ -260,7 +264,8 @@ def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
 def _conversation_message(
     body: dict[str, Any], entry: Mapping[str, Any], id: str, time: float | None, index: int
 ) -> tuple[Message, bool]:
-    """Return a message, and True if it is sent to the model. `time` is used if the message records none."""
+    """Return the message with content `body`, and True if it is sent to the model. `time`, in seconds, is used if the
+    body records none."""
     role = body.get("role")
     time = seconds_of(body.get("timestamp")) or time
     source = (index,)
@@ -319,7 +324,7 @@ def _executed(body: Mapping[str, Any]) -> str:
 
 
 def _usage(recorded: Any) -> Usage | None:
-    """Return the tokens and dollars of a call; None if all recorded tokens are zero."""
+    """Return the tokens and dollars of a call; None if no prompt tokens are recorded."""
     if not isinstance(recorded, dict):
         return None
     counts = [recorded.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
@@ -335,8 +340,8 @@ def prompt_text(message: Mapping[str, Any]) -> str:
 
 
 def update_text(message: Mapping[str, Any]) -> str:
-    """Return the text of a later system message, which changes sections of the prompt; each change names its
-    section."""
+    """Return the text of a later system message: its content, and a paragraph for each section that it changes or
+    removes."""
     changes = (
         f'Removed system prompt section "{name}".'
         if value is None

@@ -21,7 +21,7 @@ from workbench.session import Kind, Message, Records, Session
 
 
 class Reader(Numbered[tuple[int, Item]]):
-    """Reader of results. Each entry has its index, from which it is copied."""
+    """Reader of a list of results, one session each. An entry is (index in the list, result)."""
 
     what = "session"
 
@@ -32,7 +32,7 @@ class Reader(Numbered[tuple[int, Item]]):
         return [*enumerate(map(dict_of, entries))]
 
     def describe(self, entry: tuple[int, Item]) -> tuple[str, int]:
-        """Return task, trial and reward as title, and the number of messages."""
+        """Return the title (task, trial and reward, as far as recorded) and the number of messages."""
         fields = (("task", "task_id"), ("trial", "trial"), ("reward", "reward"))
         title = ", ".join(f"{word} {as_text(entry[1][key])}" for word, key in fields if key in entry[1])
         return title, len(list_of(entry[1].get("traj")))
@@ -57,8 +57,10 @@ class Reader(Numbered[tuple[int, Item]]):
 
 
 def kinds_of(items: Sequence[Any], chat: Sequence[Message]) -> list[Kind]:
+    """Return the kind of each message of a `traj`: the one that an export marked, else the kind of the message read."""
     return [marked(dict_of(item)) or message.kind for item, message in zip(items, chat, strict=True)]
 
 
 def kinds(items: Sequence[Any]) -> list[Kind]:
+    """Return the kind of each message of a `traj`, for the writer."""
     return kinds_of(items, chat_messages(Path(), items, []))

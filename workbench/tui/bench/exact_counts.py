@@ -1,4 +1,4 @@
-"""Exact counts: the API counts the context before and after, and local figures are scaled to its count."""
+"""Exact counts: the API counts the context before and after the compaction; local figures are scaled to its count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def ask_and_count(host: Host) -> None:
 
 
 def read_model(host: Host, typed: str) -> LineAnswer[str]:
-    """Parse the model that counts, and say where the context is sent. Raises BadInput."""
+    """Parse the model that counts, and say where the context is sent. An empty text forgets the session's scale. Raises
+    BadInput for an unknown model, and for an empty text without a scale."""
     if model := typed.strip():
         address = parse_model(model).connection.address
         return LineAnswer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
@@ -65,7 +66,7 @@ async def _count(host: Host, model: str) -> str:
 
 
 def calibrate(host: Host, scale: Scale) -> None:
-    """Scale local figures of every step; no step of its own, because the API's count stays true after undo."""
+    """Scale the local figures of every step of the bench. Undo does not take this back: the API's count stays true."""
     layout, epoch = steps.with_scale(host.store.bench, scale).layout, host.store.bench.epoch
 
     def fresh(bench: Bench) -> Bench:
@@ -78,7 +79,7 @@ def calibrate(host: Host, scale: Scale) -> None:
 
 
 def usual_model(bench: Bench) -> str:
-    """Model of the bench's summarizer, else the session's own."""
+    """Return the model of the bench's summarizer, else the session's own, else ""."""
     try:
         return parse_name(bench.summarizer).model or bench.session.model or ""
     except BadInput:
@@ -86,7 +87,7 @@ def usual_model(bench: Bench) -> str:
 
 
 def counts_text(before: ExactCount, after: ExactCount) -> str:
-    """Counts before and after, a line each: exact, local, and their difference."""
+    """Return a table of tokens with a line before and one after: exact count, local count, difference."""
     lines = [f"{'':8}{'exact':>{WIDTH}}{'local':>{WIDTH}}{'difference':>{WIDTH + 10}}"]
     for name, one in (("before", before), ("after", after)):
         sign = "+" if one.difference >= 0 else "−"

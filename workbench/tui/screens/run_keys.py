@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from workbench.tui.keys import HELP_KEY, shared
 
 PANES = {"left": "1 Steps", "centre": "2 Text", "right": "3 Lost"}
-"""Titles of the panes where they share one place."""
+"""Titles of the tabs, by pane, where the screen shows one pane at a time."""
 
 BINDINGS: list[BindingType] = [
     shared("open", "send", "Send", "Begin: answer the requests. Only then is anything sent."),
@@ -53,7 +53,7 @@ BINDINGS: list[BindingType] = [
         tooltip="Insert the marked fact into the section where it belongs.",
     ),
     shared("editor", "outside", "$EDITOR", "Edit the draft in $VISUAL or $EDITOR.", show=False),
-    # An editor would select a line with F6.
+    # Priority: in a text area F6 selects a line.
     shared(
         "next-pane", "next_pane", "Next pane", "To the next pane: steps, text, lost facts.", show=False, priority=True
     ),

@@ -24,16 +24,18 @@ from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.watched_lines import COLOURS, SIGNS, STYLES
 
 SENTENCE = 60
-"""Most cells of a watched sentence before its verdict."""
+"""Maximum width of a watched sentence in cells; its state follows."""
 
 Lines = Literal["one", "all", "simulated"]
-"""Lines to draw: one variant over the recorded line, several variants, or those without the recorded line."""
+"""Lines to draw. `one`: the variant in front and the recorded line; `all`: every variant and the recorded line;
+`simulated`: every variant."""
 
 LINES: tuple[Lines, ...] = ("one", "all", "simulated")
 
 
 class SessionPlot(Vertical):
-    """Plot with legend. The variant at `here` is in front; `lines` says which are drawn."""
+    """Plot with its legend. `played` are the replayed variants; the one at index `here` is in front. Nothing is drawn
+    while `course` is None: the session is not counted yet."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +44,7 @@ class SessionPlot(Vertical):
         self.here = 0
         self.lines: Lines = "one"
         self.trails: Sequence[RuleTrail] = ()
-        """Each watched sentence through the recorded compactions."""
+        """States of each watched sentence over the recorded compactions."""
 
     def compose(self) -> ComposeResult:
         yield CallsPlot()
@@ -50,7 +52,8 @@ class SessionPlot(Vertical):
             yield Static(id=name, classes="-empty")
 
     def show_recorded(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
-        """Draw the recorded session once it is counted. `recorded` are the agent's compactions in words."""
+        """Draw the recorded session, and go to its last call. `recorded` describes the agent's compactions in words;
+        `window` is in tokens, None if unknown."""
         self.course, self.trails = course, trails
         _put(self.query_one("#recorded", Static), Text(plain(recorded)))
         self.border_title = plain(session_words(course))
@@ -59,7 +62,7 @@ class SessionPlot(Vertical):
         plot.go(plot.calls)
 
     def show(self, played: Sequence[Replay], here: int, window: int | None, lines: Lines) -> None:
-        """Show variants; nothing is drawn before the session is counted."""
+        """Show variants, the one at index `here` in front. `window` is in tokens, None if unknown."""
         self.played, self.here, self.lines = played, here, lines
         self.draw(window)
 
@@ -85,8 +88,8 @@ class SessionPlot(Vertical):
             _put(self.query_one("#call", Static), words)
 
     def to_lost(self) -> bool:
-        """Go to the next call at which the variant in front loses a watched sentence, wrapping round the end; False if
-        it loses none."""
+        """Go to the next call at which the variant in front loses a watched sentence, after the last one to the first.
+        Return False if it loses none."""
         plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.played else ()
         lost = sorted(trail.lost for trail in trails if trail.lost is not None)
         if lost:
@@ -100,7 +103,7 @@ def _put(line: Static, words: Text) -> None:
 
 
 def session_words(course: Course) -> str:
-    """Calls of the session, its size without a compaction, and its recorded cost."""
+    """Return the title: number of calls, tokens of the session without a compaction, recorded cost in dollars."""
     calls = len(course.calls)
     if not calls:
         return "no answer is recorded"
@@ -110,7 +113,8 @@ def session_words(course: Course) -> str:
 
 
 def context_sparkline(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) -> Text:
-    """Context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
+    """Return the context over the session in at most `width` cells, `top` tokens high; red from the first call that
+    loses a watched sentence. `sent` is in tokens, one figure per call."""
     line = Text(spark(sent, width, top), "dim")
     lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)
     if lost is not None:
@@ -119,7 +123,8 @@ def context_sparkline(sent: Sequence[int], trails: Sequence[RuleTrail], width: i
 
 
 def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
-    """Line for each watched sentence: its state after the variant's compactions, and after the agent's own."""
+    """Return a line for each watched sentence: its state after the variant's compactions and, if there are any, after
+    the agent's own. `recorded` has the same sentences as `one.watched`, in the same order."""
     shown = [one_line(trail.sentence) for trail in one.watched]
     wide = min(max(map(cell_len, shown), default=0), SENTENCE)
     lines = []
@@ -137,8 +142,8 @@ def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
 def call_words(
     course: Course, played: Sequence[Replay], call: int, here: int, recorded: Point | None, *, alone: bool = False
 ) -> Text:
-    """Tokens that the variant in front sends at this call, its compaction there, and the tokens of the others unless
-    `alone`."""
+    """Return the tokens that the variant at index `here` sends at `call` (from 1), its compaction there, and, unless
+    `alone`, the tokens of the other variants. `recorded` is the recorded size at the call, None without one."""
     round, one = course.round_of(course.calls[call - 1]), played[here]
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
