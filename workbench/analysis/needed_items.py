@@ -1,19 +1,19 @@
 """Items that an agent needed again after a compaction, and the share of them that an outcome keeps.
 
-The patterns are independent of `workbench.facts`. An item occurs in the head (the messages before the compaction), and
-the agent uses it later in a call or text of its own before anybody states it again. Six kinds:
+An item occurs in the head (the messages before the compaction). The agent uses it later, in a call or text of its own,
+before a user message or tool result states it again. Six kinds:
 
-    path      file by name or path, without the project's folder
-    command   line run in a shell, one per part of `a && b; c`, without what it is piped into; run again identically.
+    path      file by name or path, without the project's folder; its name in a listing states it
+    command   shell command that the agent runs again identically: each part of `a && b; c`, up to the first pipe.
               Commands that only look (ls, cat, grep) do not count: the agent needs the path in them
-    number    specific number: unit, fraction or four digits, and a common word near it in both places
-    id        hashes, uuids, tickets, `#12`, ports, versions
-    decision  sentence of the agent or the user that decides ("let's go with", "instead of"), a third of whose words
-              occur in one later sentence of the agent
-    stated    any sentence of the user, half of whose words occur in one later sentence of the agent
+    number    number with a unit, a fraction or four digits, and the same word near it in both places
+    id        hash, uuid, ticket, `#12`, port or version; if shorter than 7 characters, with the same word near it
+    decision  sentence of the agent or the user that decides ("let's go with", "instead of")
+    stated    any sentence of the user
 
-User messages and tool results state items; a file's name in a listing states its path. The system prompt and the
-project's folder are sent with every call, so their items never count. They are known only if the file has later epochs.
+The agent uses a sentence if one sentence of its own has enough of its words (`USED`). Items of the system prompt and
+the project's folder never count, because every call sends them. The newest epoch has no needed items. The patterns are
+independent of `workbench.facts`, so that a measure of kept facts does not judge itself.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ Kind = Literal["path", "command", "number", "id", "decision", "stated"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 USED: dict[Kind, float] = {"decision": 0.35, "stated": 0.5}
+"""Share of a sentence's words that one later sentence must have to use it, or to state it again."""
 
 ENOUGH = 0.6
-"""Share of a sentence's words that one sentence must have to keep it."""
+"""Share of a sentence's words that one sentence of a compacted context must have, so that it keeps the sentence."""
 
 FEWEST_WORDS: dict[Kind, int] = {"decision": 3, "stated": 4}
 
@@ -79,12 +80,12 @@ _COMMON_NAMES = (
 )
 
 _EVERYWHERE = frozenset(_COMMON_NAMES.split())
-"""File names that occur in most projects, and are no needed items."""
+"""File names of most projects. They are never needed items."""
 
 
 class Item(Struct, frozen=True):
-    """Needed item. A name or number is kept if one of `forms` occurs by itself, a sentence if enough of its `words`
-    occur."""
+    """Needed item. `forms`: spellings of a path, command, number or id; () for a sentence. `words`: words of a
+    sentence; empty for other kinds."""
 
     kind: Kind
     text: str
@@ -95,9 +96,9 @@ class Item(Struct, frozen=True):
 def needed_items(
     head: Sequence[Message], later: Sequence[Message], cwd: str = "", system: str = ""
 ) -> tuple[Item, ...]:
-    """Return the items of `head` that the agent uses in `later` before anybody states them again, in order of first
-    use. Items in `system`, the prompt of every call, are left out."""
-    if not later:  # do not read the head for nothing
+    """Return the items of `head` that the agent uses in `later` before a user message or tool result states them again,
+    in order of first use. Items of the system prompt `system` are left out. `cwd`: the project's folder."""
+    if not later:  # reading the head is expensive
         return ()
     known, stated_again = Mentions(), Mentions()
     stated_again.add(system, cwd)
@@ -142,7 +143,7 @@ def needed_items(
 
 
 class _OpenSentences:
-    """Decisions and user sentences of a head that are neither used nor stated again so far."""
+    """Decisions and user sentences of a head that no later message has used or stated again so far."""
 
     def __init__(self, head: Sequence[Message]) -> None:
         often: Counter[str] = Counter()
@@ -161,18 +162,18 @@ class _OpenSentences:
         self._telling = [frozenset(word for word in one.words if often[word] <= rare) for one in self._waiting]
 
     def remove_stated(self, message: Message) -> None:
-        """Remove sentences that a message states again."""
+        """Remove the sentences that a message states again."""
         word_sets = [words for text in texts(message) for _, words in sentences(text)]
         self._remove_matching(word_sets)
 
     def take_used(self, message: Message) -> list[Item]:
-        """Remove and return sentences that a message of the agent uses."""
+        """Remove and return the sentences that a message of the agent uses."""
         word_sets = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
         return self._remove_matching(word_sets)
 
     def _remove_matching(self, word_sets: Sequence[frozenset[str]]) -> list[Item]:
-        """Remove and return sentences that match one of `word_sets`, the words of other sentences. A match shares a
-        rare word."""
+        """Remove and return the sentences that match one of `word_sets`, each the words of one other sentence. A match
+        has enough common words (`USED`), one of them rare in the head."""
         by_word: dict[str, list[int]] = {}
         for number, words in enumerate(word_sets):
             for word in words:
@@ -190,7 +191,7 @@ class _OpenSentences:
 
 
 class ItemSearch:
-    """Texts of a compacted context, prepared for search."""
+    """Search for items in the texts of a compacted context."""
 
     def __init__(self, parts: Iterable[str], cwd: str = "") -> None:
         raw = "\n".join(parts)
@@ -199,7 +200,7 @@ class ItemSearch:
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
-        """Indexes of the sentences with each word. Computed on first use, because most sessions only look up names."""
+        """Indexes of the sentences that have a word, by word."""
         found: dict[str, list[int]] = {}
         for number, (_, words) in enumerate(sentences(self._text)):
             for word in words:
@@ -207,7 +208,7 @@ class ItemSearch:
         return found
 
     def holds(self, item: Item) -> bool:
-        """True if the texts keep an item."""
+        """True if the texts keep an item: a form of it by itself, or enough of its words in one sentence (`ENOUGH`)."""
         if item.words:
             counts = Counter(number for word in item.words for number in self._by_word.get(word, ()))
             return any(count >= ENOUGH * len(item.words) for count in counts.values())
@@ -217,15 +218,15 @@ class ItemSearch:
         return any(_contains(form, self._flat, begins) for form in item.forms)
 
     def _is_in_folder_line(self, path: str) -> bool:
-        """True for a file that is named in a line with its folder: `src/: a.py, b.py`."""
+        """True if one line names the file and its folder: `src/: a.py, b.py`."""
         folder, _, name = path.rpartition("/")
         lines = self._text.split("\n") if folder and name in self._text else ()
         return any(_contains(name, line) and folder in line for line in lines if name in line)
 
 
 def _contains(form: str, text: str, begins: bool = False) -> bool:
-    """True if the form occurs by itself, not within a longer word, number or name. The beginning of a hash is enough,
-    and a unit may follow a number."""
+    """True if a text has the form by itself, not within a longer word, number or name. `begins`: letters may follow a
+    number (a unit), and anything may follow a hash."""
     at = text.find(form)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(form) : at + len(form) + 1]
@@ -259,30 +260,30 @@ def _spellings(number: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LaterUse:
-    """Items needed again in the order of first use, each with whether it is kept."""
+    """Needed items in the order of first use, at least one, each with True if the outcome keeps it."""
 
     items: tuple[tuple[Item, bool], ...]
 
     @cached_property
     def kinds(self) -> dict[Kind, tuple[int, int]]:
-        """Kept and all items by kind; kinds without an item are left out."""
+        """Number of kept items and of all items, by kind. Kinds without an item are left out."""
         counts = {kind: [held for item, held in self.items if item.kind == kind] for kind in KINDS}
         return {kind: (sum(held), len(held)) for kind, held in counts.items() if held}
 
     @property
     def share(self) -> float:
-        """Share kept, 0 to 1."""
+        """Share of the items that the outcome keeps, 0 to 1."""
         return sum(held for _, held in self.items) / len(self.items)
 
     @property
     def lost(self) -> tuple[Item, ...]:
-        """Items that are not kept."""
+        """Items that the outcome does not keep."""
         return tuple(item for item, held in self.items if not held)
 
 
 def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
-    """Return the items of an epoch's context that the session needed later; empty for the newest epoch. Linear in the
-    messages: a second per ten megabytes."""
+    """Return the items of an epoch's context (from 1) that the session needed later; () for the newest epoch. Takes
+    about 1 s per 10 MB of messages."""
     later = following(session, epoch)
     return needed_items(
         session.context(epoch), messages_after(session, epoch, later), project_folder(session), session.system
@@ -290,15 +291,16 @@ def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
 
 
 def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> list[Message]:
-    """Return the messages after an epoch, except those that the recorded compaction added, which belong to its
-    outcome."""
+    """Return the messages `later` than an epoch (from 1) without those that its recorded compaction added, because they
+    belong to the outcome."""
     ended = epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
     added = {message.id for message in new_messages(recorded_outcome(session, epoch))} if ended else set()
     return [message for message in later if message.id not in added]
 
 
 def later_use(items: Sequence[Item], outcome: Outcome, folder: str) -> LaterUse | None:
-    """Return the items with their fate in an outcome; None without items, or if its summary cannot be read."""
+    """Return the items and which of them an outcome keeps; None without items, or if its summary cannot be read.
+    `folder`: the project's folder."""
     if not items or is_unreadable(outcome):
         return None
     holding = ItemSearch((text for message in outcome.messages for text in texts(message)), folder)
@@ -306,5 +308,5 @@ def later_use(items: Sequence[Item], outcome: Outcome, folder: str) -> LaterUse 
 
 
 def project_folder(session: Session) -> str:
-    """Return the project's folder without a trailing slash; paths are relative to it."""
+    """Return the project's folder without a trailing slash, "" if unknown. Paths of items are relative to it."""
     return (session.cwd or "").rstrip("/")

@@ -1,7 +1,7 @@
-"""Open tasks, next steps and work at hand that a summary names, by its titles and labels.
+"""Open tasks, next steps and current work in a summary, found by section titles and labels.
 
-The titles are those of the agents ("Pending Tasks", "Current Work", "Optional Next Step", `<next_steps>`, "In
-Progress") and of the prompts here, in English and Chinese.
+The words match the titles that agents and the prompts of this package ask for ("Pending Tasks", "Current Work",
+"Optional Next Step", `<next_steps>`, "In Progress"), in English and Chinese.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _OPEN = re.compile(
     r"待办|待处理|下一步|未完成|剩余|进行中",
     re.IGNORECASE,
 )
-"""Title of a section with open tasks."""
+"""Words in the title or label of open tasks and next steps."""
 
 _CURRENT = re.compile(r"\b(?:current|state|status|active task|working on)\b|当前|状态", re.IGNORECASE)
-"""Title of a section with the work at hand."""
+"""Words in the title of a section with current work."""
 
 _LABEL = re.compile(r"^[\W\d_]*(?P<title>[^:：\n]{2,40})[:：]\**[ \t]*(?P<rest>\S.*)$", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|\[ \])[ \t]+(?P<text>\S.*)$", re.MULTILINE)
@@ -31,7 +31,7 @@ _NOTHING = re.compile(
     r"tasks?|steps?|items?|work))\b|[\W_\d]*(?:无|没有)",
     re.IGNORECASE,
 )
-"""Line that says that nothing is open."""
+"""Beginning of a line that says that nothing is open."""
 
 
 _MENTION = re.compile(
@@ -40,14 +40,14 @@ _MENTION = re.compile(
     r"\[ \]|⏳|需要|继续|尚未|还没|请求",
     re.IGNORECASE,
 )
-"""Words with which a summary may speak of open work outside such sections."""
+"""Words that may refer to open work in any text."""
 
 _ANALYSIS_END = re.compile(r"^\**Summary:?\**[ \t]*$|</analysis>", re.MULTILINE)
 
 
 class OpenWork(Struct, frozen=True):
-    """Texts of a summary's sections: `tasks` with open tasks and next steps, `current` with the work at hand.
-    `is_mentioned`: the summary may speak of open work anywhere."""
+    """Open work in a summary. `tasks`: texts of sections and labels with open tasks or next steps. `current`: texts of
+    sections with current work. `is_mentioned`: any part of the text, an analysis included, may refer to open work."""
 
     tasks: tuple[str, ...]
     current: tuple[str, ...]
@@ -55,18 +55,18 @@ class OpenWork(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """True if the sections say "none", or if there is none and no word of open work elsewhere."""
+        """True if every line of `tasks` and `current` says "none" and, without `tasks`, `is_mentioned` is False."""
         lines = [line for text in (*self.tasks, *self.current) for line in text.splitlines() if line.strip()]
         return all(map(_NOTHING.match, lines)) and bool(self.tasks or not self.is_mentioned)
 
     @property
     def items(self) -> Iterator[str]:
-        """List items of the open tasks."""
+        """List items in `tasks`, without their bullets."""
         return (found["text"] for text in self.tasks for found in _ITEM.finditer(text))
 
 
 def open_work(text: str) -> OpenWork:
-    """Return the open work that a summary names; an analysis before the summary proper is left out."""
+    """Return the open work in a summary. `tasks` and `current` leave out an analysis before the summary."""
     summary = _ANALYSIS_END.split(text)[-1]
     tasks: list[str] = []
     current: list[str] = []
@@ -83,7 +83,7 @@ def open_work(text: str) -> OpenWork:
 
 
 def _end_with_subsections(summary: str, sections: Sequence[SummarySection], number: int) -> int:
-    """Return the end of a section with the sections below its heading ("###" below "##")."""
+    """Return the end of the last subsection of a section ("###" below "##"), or of the section itself."""
     level = _level(summary, sections[number])
     end = sections[number].end
     for section in sections[number + 1 :]:
@@ -94,6 +94,6 @@ def _end_with_subsections(summary: str, sections: Sequence[SummarySection], numb
 
 
 def _level(summary: str, section: SummarySection) -> int:
-    """Number of `#` of a section's heading; 0 for another title."""
+    """Return the number of `#` in a section's heading, 0 for other titles."""
     title = summary[section.start : section.body].lstrip()
     return len(title) - len(title.lstrip("#"))

@@ -1,7 +1,7 @@
-"""Gauge of a context that grows message by message, as running sums, so that a replay is linear.
+"""Context of a replay: it grows message by message, and its gauge is kept as running sums.
 
-`Strategy.gauge` reads a whole context, which would be quadratic before each of 20 000 calls. Here the same figures,
-including the strategy's own meters, are updated per message.
+`Strategy.gauge` reads a complete context: before each call of a replay, that takes quadratic time. The sums here give
+the same figures, the strategy's own meters included, in linear time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from workbench.tokens.window import Window
 class RunningContext:
     """Context to which the messages of a course are added, and which a compaction may replace.
 
-    `base` is the context after the last compaction; the messages from `start` to before `stop` of the course follow it.
-    `pins` are ids pinned from their arrival.
+    It consists of `base`, the context after the last compaction (at first empty), and the messages `[start, stop)` of
+    the course. `limit`: context window, None if unknown. `pins`: ids of messages that are pinned once they are in the
+    context. `compacted`: True after the first `replace_base`.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class RunningContext:
         self._restart(self.base)
 
     def _restart(self, context: Context) -> None:
-        """Compute the sums of a whole context."""
+        """Compute the sums of a complete context."""
         layout = context.layout
         rounds = layout.shape.rounds
         self.messages, self.events = len(context), layout.shape.events
@@ -69,7 +70,7 @@ class RunningContext:
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
         self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
-        # No compaction writes the marker into an answer, so it can only come from an earlier answer.
+        # Only an answer of the session has the marker: a compaction can remove it, but not add it.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
         self.answer = layout.shape.newest_answer
@@ -83,7 +84,7 @@ class RunningContext:
         add_messages(self.meters.values(), layout, 0, self.messages)
 
     def advance(self, stop: int) -> None:
-        """Add the course's messages up to `stop`."""
+        """Add the course's messages from `self.stop` to before `stop`."""
         course, start = self.course, self.stop
         messages, open_since = course.messages, start
         if self.meters:
@@ -113,12 +114,12 @@ class RunningContext:
 
     @property
     def is_recorded(self) -> bool:
-        """True while this is the recorded context, to which recorded usage and errors refer."""
+        """True while this equals the recorded context of the first epoch: recorded usage and errors apply to it."""
         return not self.compacted and self.stop <= self.course.recorded
 
     @property
     def overhead(self) -> int:
-        """Tokens sent beyond the messages."""
+        """Tokens sent with the next call besides the messages: system + tools, and text that is not recorded."""
         course = self.course
         if not course.messages:
             return course.sizes.overhead
@@ -127,12 +128,13 @@ class RunningContext:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the next call."""
+        """Tokens of the next call's prompt, overhead included."""
         tokens = self.course.layout.tokens
         return self.base_tokens + tokens[self.stop] - tokens[self.start] + self.overhead
 
     def gauge(self, at: float | None = None) -> Gauge:
-        """Return the same figures as the strategy's own gauge of `context(at)`."""
+        """Return the figures that the strategy's gauge has for `context(at)`, from the sums. `at`: seconds since the
+        epoch, None for the time of the newest message."""
         api, waits = self.course.layout.shape.api_chars, not self.answered
         return Gauge(
             messages=self.messages,
@@ -153,7 +155,7 @@ class RunningContext:
         )
 
     def context(self, at: float | None = None) -> Context:
-        """Build the context for a strategy, at time `at`; O(messages)."""
+        """Build the context for a strategy, in O(messages). `at`: its time in seconds since the epoch, or None."""
         course, base = self.course, self.base
         overhead, basis = self.overhead, course.sizes.overhead_basis
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
@@ -161,15 +163,15 @@ class RunningContext:
         sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
         layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
-            layout.billed = {}  # recorded usage refers to another context
+            layout.billed = {}  # recorded usage is of another context
         here = frozenset(id for id in self.pins if id in layout.shape.index_of)
         return base.with_(layout=layout, at=at, pins=here, overflow_error_seen=self._overflowed())
 
     def replace_base(self, after: Context) -> None:
-        """Continue from `after`, the context that a compaction left."""
+        """Replace all messages so far by `after`, the context after a compaction."""
         self.base, self.start, self.compacted = after, self.stop, True
         self._restart(after)
 
     def _overflowed(self) -> bool:
-        """True if the API has rejected the context so far; always False once it differs from the recorded one."""
+        """True if the API has rejected the recorded context up to here; False once this context differs from it."""
         return self.is_recorded and self.stop >= min(self.course.refused, default=self.stop + 1)

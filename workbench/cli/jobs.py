@@ -1,4 +1,4 @@
-"""A command with several jobs. An option selects each job except the first, and each job has its own options."""
+"""A command with several jobs. The first job is the default; an option selects each other job."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _never(values: Mapping[str, Any]) -> bool:
 
 
 class Job(Struct, frozen=True):
-    """A job of a command. `option` is the option that selects it, as shown to the user; "" for the default job.
+    """A job of a command. `option`: the option that selects it, as shown to the user; "" for the default job.
 
-    `takes` and `flags` are names of parameters, separated by spaces: those that the job uses, and those that select it.
-    `selects` returns True if other values of the parameters select it.
+    `takes`: names of the parameters that the job uses, separated by spaces. `flags`: names of those that select it if
+    true. `selects`: further rule that selects it, from the values by parameter name.
     """
 
     option: str
@@ -35,8 +35,9 @@ class Job(Struct, frozen=True):
 
 
 class Jobs(click.Command):
-    """Command with several jobs. Its function gets the selecting parameters and those of the selected job; options of
-    other jobs are refused. Help has a section for each job."""
+    """Command with several jobs, the default first. Its function receives the parameters of the selected job and all
+    `flags`. Other options on the command line raise UsageError. Help has a section per job for the options of that job
+    alone."""
 
     def __init__(self, *args: Any, jobs: Sequence[Job], **more: Any) -> None:
         super().__init__(*args, **more)

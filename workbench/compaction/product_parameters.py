@@ -1,7 +1,6 @@
-"""Parse a product's parameters, pasted from its feature flags, into a policy, and write a policy in the same form.
+"""Convert a product's parameters (JSON from its feature flags) to a policy, and a policy to such JSON.
 
-Parsing is as lenient as the product's: null, empty and missing values become the default, and unknown names are ignored
-and reported.
+As in the product, null, empty and missing values mean the default. Unknown names are ignored and reported.
 """
 
 from __future__ import annotations
@@ -29,11 +28,14 @@ def flag(
     defaults: Mapping[str, Any],
     other_flags: Mapping[str, str] | None = None,
 ) -> ProductParameters[P]:
-    """Parameters in the JSON object under the flag `name`. Accepted forms: the object alone, the flag's string value,
-    the object under its name, or all flags; names in snake_case or camelCase.
+    """Return the reader and writer of the JSON object under the flag `name`.
 
-    `documented`: the product's own keys; other settings of the policy are accepted, too. `defaults`: the product's
-    defaults that differ from the policy's. `other_flags`: flags that set one field each; for these '' is a valid value.
+    It reads the object alone, the flag's string value, the object under its name, or all flags; keys in snake_case or
+    camelCase. It sets any setting of the policy. Reading raises BadInput.
+
+    `documented`: keys that are always written; other settings only if reading would not restore them. `defaults`: the
+    product's defaults that differ from the policy's. `other_flags`: field by flag name, for flags that set one field
+    each; "" is a valid value of these fields.
     """
     others = other_flags or {}
 
@@ -71,13 +73,15 @@ def flag(
 
 
 def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], ParsedPolicy[Any]]:
-    """Strategy that knows most of the pasted names (the first of several equal ones), and the policy that it parses."""
+    """Return the strategy with the most accepted minus ignored names (the first of equal ones), and the policy that it
+    parses. At least one strategy must have parameters. Raises BadInput."""
     read = [(one, one.parameters.read(text)) for one in strategies if one.parameters]
     return max(read, key=lambda found: len(found[1].accepted) - len(found[1].ignored))
 
 
 def _json_object(value: Any) -> dict[str, Any]:
-    """JSON object, from an object or from text, with keys in snake_case; empty for null and an empty text."""
+    """Return an object, or the object that a text holds as JSON, with its keys in snake_case; {} for None and blank
+    text. Raises BadInput for anything else."""
     try:
         while isinstance(value, str):
             value = json.loads(value) if value.strip() else None
@@ -102,7 +106,7 @@ def _snake_case(name: str) -> str:
 def _split_known(
     policy: type[P], parsed: Mapping[str, Any], empty: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Fields that an object sets, and its unknown keys. An empty text is a value only for the fields in `empty`."""
+    """Return the fields that an object sets, and its unknown keys. "" is a value only for the fields in `empty`."""
     keys = {one.key for one in settings_of(policy)}
     values: dict[str, Any] = {}
     unknown: list[str] = []

@@ -1,8 +1,8 @@
-"""Novelty of a speaker's sentences: how much each says that was not said before.
+"""Novelty of a speaker's sentences: a score of how much new content each has.
 
-A sentence is worth the rare words and the values that it is the first to say. A word counts by its rarity among the
-speaker's sentences, and half as much each time it is said again. Greetings, thanks and other courtesies say nothing; a
-question says little.
+The score adds the rarity of each word among the speaker's sentences, halved for each earlier sentence that has the
+word, and `VALUE` for each number, name or quoted word (at most four, new or not). Questions and courtesies get a small
+share of it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from workbench.facts.wording import is_question
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}|[^\W_]+(?:['’][^\W_]+)?")
 _ROOT = 6
-"""Letters of a word that are compared, so that its endings do not matter."""
+"""Number of letters of a word that are compared, so that inflected forms are equal."""
 
 SAID_AGAIN = 0.5
-"""Weight of a word for each time it was said before."""
+"""Factor of a word's rarity for each earlier sentence that has the word."""
 
 VALUE = 3.0
-"""Weight of a number, name or quoted word, relative to one unit of rarity."""
+"""Score of a number, name or quoted word. The rarity of a word, in comparison, is the natural logarithm of (sentences +
+1) / (sentences with the word)."""
 
 QUESTION, COURTESY = 0.4, 0.02
-"""Weights of questions and courtesies relative to statements."""
+"""Factors of the score of questions and courtesies; 1 for statements."""
 
 
 def novelty(sentences: Sequence[str]) -> list[float]:
-    """Novelty of each of a speaker's sentences, in the order in which they were said; 0 for one without content
-    words."""
+    """Return the novelty of each sentence of one speaker, 0 or more, in the given order (the order of the session)."""
     words = [_words(one) for one in sentences]
     spread = Counter(word for several in words for word in set(several))
     said: Counter[str] = Counter()

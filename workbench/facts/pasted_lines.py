@@ -1,6 +1,6 @@
-"""Signs by which a line of a user's text is pasted or typed, as a weight, and places where both share a line.
+"""Weight of a line of a user's text: positive if it looks pasted, negative if it looks typed.
 
-A line has the weight of its clearest sign. Positive are lines that programs write and people do not, negative is prose.
+Also the place where a paste begins or ends within a line.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from workbench.facts.word_tables import pattern
 PassageKind = Literal["own", "code", "output", "document"]
 
 JUDGED_CHARS = 400
-"""Length of a line's beginning by which the line is judged, in characters."""
+"""Most characters of a line that are judged."""
 
 OUTPUT, CODE, LIKE, PROSE_LIKE = 6, 4, 3, 1
-"""Weights of lines that only programs write; of code, labelled lines and lines that a terminal wrapped; of lines like
-those of programs, and of prose like theirs."""
+"""Weights of pasted lines. OUTPUT: only programs write it (`_OUTPUT`). CODE: code, a labelled line, or a line that a
+terminal wrapped. LIKE: looks like output (`_LIKE`) and is not prose, or is labelled prose. PROSE_LIKE: looks like
+output and is prose."""
 PROSE, PERSON, ALONE, LOWER, PLAIN, ADDRESS, ANNOUNCING = -2, -9, -4, -2, -7, -3, -5
-"""Weights of prose; of the first person in it, a paragraph of one line, a beginning in lower case, nothing but words
-behind such a beginning, words of address, and a colon at the end."""
+"""Weights of typed lines, added up. PROSE: any prose. PERSON: first person singular. ALONE: blank lines around it.
+LOWER: begins in lower case. PLAIN: begins in lower case and has only words. ADDRESS: addresses the agent. ANNOUNCING:
+ends with a colon."""
 
 SHELL = (
     r"(?:\[[^\]\n]{0,80}[~@][^\]\n]{0,80}\] ?|[➜❯] {1,2}(?:\S{1,80} (?:git:\(.{1,80}?\) )?(?:✗ )?)?|[$%] "
     r"|(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|\S{1,40}@[\w.-]{1,60}[ :]\S{0,80} ?[%$#] )"
 )
-"""Prompt of a shell."""
+"""Pattern of a shell prompt."""
 
 _OUTPUT = re.compile(
     # stack frames and errors
@@ -79,14 +81,14 @@ _LABEL = re.compile(r"[\[<]\S{2,}[\]>]:?|\S*\w[:/#]\S+:")
 _BREAK = re.compile(r"(?:^/[a-z-]{2,20}|[\w)\"'’»”][:：.!?])\s+(?=\S)|\w\s+(?=\S{1,40}@[\w.-]{1,60} \S{1,80} [%$#])")
 """Places where a paste may begin: after a slash command, a colon or a sentence, and at a prompt."""
 _TAIL = re.compile(r"(?<=\s)(?:i|i['’]\w+|this|that|why|can|please|let['’]?s|fix)(?: [a-z'’,]+){3,}[.?!]*$")
-"""Words in lower case."""
+"""Typed words at the end of a line of output: "i", "why", "please", "fix" or the like, and three or more words."""
 _WRAPPED = range(90, 260)
 """Widths to which terminals wrap the text that is copied from them, in characters."""
 
 
 def judge(line: str, before: str, after: str, is_labelled: bool = False) -> tuple[int, PassageKind]:
-    """Return the weight of a line between two others, and the kind of paste that it speaks for. `is_labelled`: several
-    lines of the text have its label."""
+    """Return the weight of a line, and the kind of passage that it indicates. `before` and `after` are the neighbouring
+    lines, "" without one. `is_labelled`: several lines of the text have this line's label."""
     if _OUTPUT.match(line):
         return (0 if line[0].islower() and says_i(line) else OUTPUT), "output"
     if is_code(line):
@@ -111,13 +113,13 @@ def judge(line: str, before: str, after: str, is_labelled: bool = False) -> tupl
 
 
 def says_i(text: str) -> bool:
-    """Return whether a text has words of the first person singular, which programs and documents do not use."""
+    """Return whether a text has words of the first person singular, in any language of the word tables."""
     return pattern("typed", "self").search(text.lower()) is not None
 
 
 def is_code(line: str) -> bool:
-    """Return whether a line is code or data rather than prose: it has two of five marks of code, or three if it also
-    reads as prose."""
+    """Return whether a line is code or data: a statement, or a line with two of five marks of code (three if it is also
+    prose). List items and lone tags are not."""
     if not line.strip() or _BULLET.match(line) or _TAG.fullmatch(line):
         return False
     if _STATEMENT.match(line):
@@ -133,7 +135,7 @@ def is_code(line: str) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    """Return whether a line has several words or CJK signs and few other signs, or only words."""
+    """Return whether a line has four words or CJK characters and few signs, or is `_is_plain`."""
     several = len(_WORD.findall(line)) >= 4 or len(_CJK.findall(line)) >= 4
     return (several and _sign_share(line) < 0.08) or _is_plain(line)
 
@@ -147,7 +149,7 @@ def _sign_share(line: str) -> float:
 
 
 def _is_wrapped(line: str, after: str) -> bool:
-    """Return whether a terminal wrapped a line: it is wide, and the next one continues its sentence with an indent."""
+    """Return whether a terminal wrapped a line: it is wide and its sentence is open, and the next line is indented."""
     return (
         len(line.rstrip()) in _WRAPPED
         and line.rstrip()[-1] not in ".!?:"
@@ -157,15 +159,14 @@ def _is_wrapped(line: str, after: str) -> bool:
 
 
 def label(line: str) -> str:
-    """Return the first word of a line if it has the signs or digits of the labels with which programs begin their
-    lines, else ""."""
+    """Return the first word of a line if it is a label as programs write it ("[INFO]", "src/a.ts:12:"), else ""."""
     word = line.split(maxsplit=1)[0] if line.strip() else ""
     return word if _LABEL.fullmatch(word) and not _BULLET.match(f"{word} ") else ""
 
 
 def paste_begin(line: str, after: str) -> int:
-    """Return where a paste begins behind typed words of a line, 0 if nowhere: output; or what is like it, before a line
-    of output or after a slash command."""
+    """Return the index at which a paste begins after typed words of a line; 0 if there is none. The paste is output, or
+    looks like it and follows a slash command or precedes a line of output."""
     for found in _BREAK.finditer(line):
         typed, rest = line[: found.end()], line[found.end() :]
         if _OUTPUT.match(typed) or _LIKE.match(typed):
@@ -177,6 +178,7 @@ def paste_begin(line: str, after: str) -> int:
 
 
 def typed_tail(line: str) -> int:
-    """Return where typed words begin behind the output on a paste's last line, or the line's length."""
+    """Return the index at which typed words begin after output on a paste's last line; the line's length if there are
+    none."""
     found = _TAIL.search(line.rstrip())
     return found.start() if found and (_OUTPUT.match(line) or _LIKE.match(line)) else len(line)

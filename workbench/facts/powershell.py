@@ -1,5 +1,5 @@
-"""Effects of a PowerShell line on files, by cmdlets and their aliases. Words that depend on a variable not set to a
-literal in the line have no effect."""
+"""Effects of a PowerShell line on files: cmdlets, their aliases, redirections and git. Paths with a variable that the
+line does not set are left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HERE = re.compile(r"@(['\"])[ \t]*\r?\n")
 _TOKEN = re.compile(
     r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"`]|`.)*(?:\"|`?\Z)|[;|\n{}]|[\d*]?>&\d|[\d*]?>>?|[^\s;|{}'\">]+", re.DOTALL
 )
-"""An unclosed quote extends to the end, so that the rest is not read again from each quote in it."""
+"""A quoted text, a separator, a redirection or a word. An unclosed quote extends to the end: linear time."""
 _SET = re.compile(r"\$(\w+)=")
 _VARIABLE = re.compile(r"\$(?:env:)?\w+|\$[({]")
 _CMDLETS = {
@@ -34,7 +34,7 @@ _PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newn
 
 @session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
-    """Return the effects of `line` on files in order, each once. Never raises."""
+    """Return the effects of `line` on files in order, each once; () for a line over `MAX_LINE_CHARS`. Never raises."""
     if len(line) > MAX_LINE_CHARS:
         return ()
     found: dict[tuple[EffectKind, str], Effect] = {}
@@ -84,7 +84,8 @@ def _statements(text: str) -> Iterator[list[str]]:
 
 
 def _expanded(word: str, variables: dict[str, str]) -> str:
-    """Return a word without quotes. Variables that the line has set are expanded; others keep their `$`."""
+    """Return a word without quotes, and with the values of variables that the line has set. In single quotes `$` is
+    literal: it becomes a full-width `＄`, which `_resolved` turns back."""
     if word[:1] == "'":
         return word[1:-1].replace("''", "'").replace("$", "＄")
     word = word[1:-1] if word[:1] == '"' else word
@@ -128,7 +129,7 @@ def _cmdlet_effects(cmdlet: str, arguments: Sequence[str]) -> Iterator[tuple[Eff
 
 
 def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[tuple[EffectKind, str]]]:
-    """Return the words without redirections, and the files that output goes to."""
+    """Return the words without redirections, and the effects of the redirections to files."""
     arguments: list[str] = []
     files: list[tuple[EffectKind, str]] = []
     rest = iter(words)

@@ -1,4 +1,4 @@
-"""A story as plain data: frames, lanes and parts of contexts. Tokens are whole numbers, times are seconds."""
+"""Plain data of a demo: a story has frames, a frame has lanes (one preset each), a lane has parts of the prompt."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Literal
 from workbench.analysis.watched_rules import RuleVerdict
 
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
-"""Kind of a part of a context. overhead: system prompt and tools. going: messages that the compaction replaces. talk:
-conversation. kept: messages of it that the compaction keeps without a pin."""
+"""Kind of a part of a context. overhead: system + tools. going: messages that the compaction replaces. pinned: messages
+that a pin keeps. kept: messages that the compaction keeps without a pin, and replacements other than a summary. talk:
+messages between two compactions, not divided."""
 
 State = RuleVerdict | Literal["unsaid"]
-"""State of a rule in the context. `unsaid`: no message has stated it yet."""
+"""State of a rule in the context. unsaid: no message has stated it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The session under one preset at one call (from 1; 0 before the first). `parts` are the parts of the prompt, in
-    order.
+    """The session under the preset `name` at one call (from 1; 0 before the first).
 
-    `trail` is the size in tokens of the largest prompt in each of `TRAIL` equal sections of the session, up to this
-    call. `fires` is the size in tokens at which the next compaction starts, None if there is none. `cost` is the final
-    cost in words, "" before the end.
+    `parts`: parts of the prompt from left to right. `trail`: tokens of the largest prompt in each completed section of
+    the session, at most `TRAIL` numbers. `compactions`: number of compactions so far. `fires`: tokens at which the next
+    compaction starts, None if none follows. `cost`: cost of the session as text, "" before the last frame.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Lane:
 
 
 TRAIL = 96
-"""Number of sections in the trail of a complete session."""
+"""Number of equal sections of calls into which a trail divides the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A compaction in progress: the `share` done (0 to 1), and the parts `after` it."""
+    """A compaction in progress. `share`: part that is drawn so far, 0 to 1. `after`: parts of the prompt after it."""
 
     share: float
     after: tuple[BarPart, ...]
@@ -69,8 +69,8 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A picture that is shown for `seconds`. `title` is in large letters, `says` are the sentences below it. `fall` is
-    a compaction in progress, None if there is none."""
+    """One picture, shown for `seconds`. `says`: sentences below the title. `fall`: the compaction that the frame draws,
+    None without one."""
 
     title: str
     says: tuple[str, ...]
@@ -81,8 +81,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All frames. `note` is shown on every frame and says that no model was used. `calls` is the number of calls in the
-    session, `scale` the tokens of a full bar, `window` the model's window in tokens, None if unknown."""
+    """All frames of a demo. `note`: how it was made, shown on every frame. `calls`: number of calls in the session.
+    `scale`: tokens of a full bar. `window`: context window in tokens, None if unknown."""
 
     note: str
     calls: int

@@ -1,4 +1,4 @@
-"""Cost estimate of a run before anything is sent: sizes and prices of its requests."""
+"""Cost estimate of a run, request by request, before anything is sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from workbench.tokens.sizes import Meter
 
 @dataclass(frozen=True)
 class RequestCost:
-    """Cost estimate of one request: `tokens` sent, `expected` and at `most` returned, and the cost of both."""
+    """Cost estimate of one request. `chars` and `tokens`: size of the request. `expected` and `most`: tokens of the
+    answer. `cost` and `at_most`: cost of request and answer, with `expected` and with `most` tokens."""
 
     request: SummaryRequest
     chars: int
@@ -28,12 +29,13 @@ class RequestCost:
 
 
 def request_costs(bench: Bench, name: SummarizerName) -> tuple[RequestCost, ...]:
-    """Estimate each request of the plan. Renders and counts them: not for the event loop."""
+    """Estimate each request of the bench's plan. Renders and counts the requests, so call it in a thread."""
     return request_costs_of(bench.plan.run, bench.layout.sizes.meter, name)
 
 
 def request_costs_of(run: Run, meter: Meter, name: SummarizerName) -> tuple[RequestCost, ...]:
-    """Estimate each request of a run that was driven with estimated answers, assuming an empty prompt cache."""
+    """Estimate each request of a run driven with estimated answers. Assumes that no prompt is cached. Raises BadInput
+    for a broken user table of models."""
     model, connection = name.model, name.connection if name.model else None
     longest = limits_of(connection).max_output if connection else CallLimits().max_output
     estimates = []

@@ -1,4 +1,4 @@
-"""Prepared answers for demonstrations, streamed offline at a set pace. They are not recorded from a run."""
+"""Prepared answers for demos: invented texts, streamed offline at a fixed pace. They are not recorded from a run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ FOLDER = Path(__file__).resolve().parent / "recordings"
 DEMO = "claude-code-overflow"
 
 AT_LINE_END = 4
-"""Factor of the pause at a line end relative to the pause between words, because models hesitate there, too."""
+"""Length of the pause at a line break, in pauses between words: models are slower there, too."""
 
 Pause = Callable[[float], Awaitable[None]]
 
 
 class PreparedAnswer(BaseModel):
-    """A prepared answer for one sample session. `about` says what is invented; `text` holds its lines.
+    """Prepared answer for one sample session.
 
-    The first word comes after `first_token_s` seconds, then `words_per_s` words a second. `priced_as` is the model
-    whose prices estimate the cost of such a live call.
+    `about`: what is invented. `session`, `preset`: what it was written for. `priced_as`: model whose prices estimate
+    the cost of such a live call. `first_token_s`: seconds before the first word. `words_per_s`: words per second after
+    it. `text`: lines of the answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,7 +46,7 @@ class PreparedAnswer(BaseModel):
 
     @property
     def pace(self) -> str:
-        """The pace in one sentence."""
+        """Sentence that states the pace."""
         first, then = f"{self.first_token_s:g} s", f"{self.words_per_s:g} a second"
         return f"It comes at a set pace: the first word after {first}, then {then}."
 
@@ -55,7 +56,7 @@ class PreparedAnswer(BaseModel):
 
 
 def prepared_answers() -> tuple[str, ...]:
-    """Return the names of the prepared answers in the package."""
+    """Return the names of the packaged prepared answers, sorted."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
@@ -64,11 +65,12 @@ def load_prepared_answer(name: str = DEMO) -> PreparedAnswer:
 
 
 async def no_pause(seconds: float) -> None:
-    """Return without waiting."""
+    """Return at once, for `pause` of `prepared_summarizer`."""
 
 
 def prepared_summarizer(recording: PreparedAnswer, on_event: OnLiveEvent, pause: Pause = asyncio.sleep) -> Summarizer:
-    """Return a summarizer that streams the prepared answer word by word. `pause` waits, or does not (`no_pause`)."""
+    """Return a summarizer that sends a prepared answer to `on_event` word by word, whatever the request. It waits
+    with `pause(seconds)`; `no_pause` makes it send everything at once."""
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)

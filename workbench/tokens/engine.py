@@ -1,7 +1,8 @@
-"""Count the o200k_base tokens of any text, exactly and offline.
+"""Count the o200k_base tokens of any text, offline.
 
-Two engines give the same counts: tiktoken is always installed; splintr is several times as fast, but has no wheel for
-some platforms. Special tokens in a session's text are counted as ordinary text (docs/tokens.md).
+Counts are exact, except where the tokenizer fails or a long text has no place for a cut (`pieces`). Two engines give
+the same counts: tiktoken is always installed; splintr is several times as fast, but has no wheel for some platforms.
+Special tokens in a text count as ordinary text (docs/tokens.md).
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from workbench.base.text import valid_unicode
 from workbench.tokens.encoding import o200k
 
 FAMILY = b"o200k_base/1"
-"""Name under which counts are cached, at most 16 bytes. Both engines share it. Change it whenever counts change."""
+"""Key of cached counts, at most 16 bytes, for both engines. Change it whenever counts change."""
 
 WINDOW = 64 * 1024
-"""Characters encoded in one call. Longer texts block other threads, and at a million the tokenizer fails."""
+"""Most characters encoded in one call. A longer call blocks other threads; at a million the tokenizer fails."""
 
 LOOK_BACK = 4 * 1024
-"""Characters at the end of a window in which a place for a cut is searched."""
+"""Number of characters at the end of a window that are searched for a place to cut."""
 
 SPECIAL_BEGINS = "<|"
 """Beginning of every special token that a tokenizer knows for o200k_base."""
@@ -35,15 +36,15 @@ _BOUNDARY = re.compile(r"(?<=\S)(?= [A-Za-z])|(?<=\n)(?=[A-Za-z0-9])")
 
 
 class Count(NamedTuple):
-    """`exact`: False if the tokenizer failed on a part of the text, whose tokens are then estimated."""
+    """Number of tokens. `exact`: False if the tokenizer failed on a part of the text and that part is estimated."""
 
     tokens: int
     exact: bool = True
 
 
 class Engine(Protocol):
-    """Counter of o200k tokens. Every engine gives the same counts; `name` is only displayed. A `quick` engine counts a
-    text faster than its count can be looked up on disk."""
+    """Counter of o200k tokens. Every engine gives the same counts. `name`: for display. `quick`: counting is faster
+    than a look-up of the count on disk."""
 
     @property
     def name(self) -> str: ...
@@ -86,8 +87,9 @@ class Ordinary:
 class Together:
     """Engine that encodes many texts in one call, on all cores and without blocking other threads.
 
-    `encode` returns the ranks of all texts, and the offsets at which each text begins and the last one ends (8 bytes
-    each, little-endian). It reads special tokens, so `alone` counts texts that may contain one, and long texts.
+    `encode` returns the tokens of all texts, and n + 1 offsets for n texts: text i is tokens `[offset i, offset i + 1)`
+    (8 bytes each, little-endian). It encodes special tokens as such, so `alone` counts texts that may contain one.
+    `alone` also counts texts longer than its window.
     """
 
     alone: Ordinary
@@ -154,7 +156,7 @@ def pieces(text: str, window: int = WINDOW) -> Iterator[str]:
 
 @cache
 def tiktoken_engine() -> Engine:
-    """Return the engine that is always installed. Raises BadInput if the bundled ranks are damaged."""
+    """Return tiktoken's engine. Raises BadInput if the bundled ranks are damaged."""
     return Ordinary("tiktoken", o200k().encode_ordinary)
 
 
@@ -165,7 +167,8 @@ _PROBES = (_PROBE.replace("<|", "< |"), "", "it's 12,345 km")
 
 @cache
 def splintr_engine() -> Engine | None:
-    """Return the fast engine; None if it is not installed, or if this version miscounts a probe text."""
+    """Return splintr's engine; None if it is not installed or miscounts a probe text. If only its batch encoding
+    miscounts, the engine encodes one text at a time."""
     try:
         from splintr import Tokenizer
     except ImportError:
@@ -179,7 +182,7 @@ def splintr_engine() -> Engine | None:
 
 
 def load_engine() -> Engine:
-    """Return the fastest engine installed; built once per process."""
+    """Return the fastest installed engine, built once per process. Raises BadInput as `tiktoken_engine`."""
     return splintr_engine() or tiktoken_engine()
 
 

@@ -1,6 +1,6 @@
-"""The context window of a session's epoch, and its source; the only place that ranks the sources.
+"""Context window of an epoch, and where the number comes from. Only this module ranks the sources.
 
-Windows that agents give to models are in the dated table `agents.toml` in this folder.
+Some agents give a model a smaller window than its API. These are in the dated table `agents.toml` in this folder.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ TABLE = Path(__file__).resolve().parent / "agents.toml"
 
 
 class Allowance(Struct, frozen=True):
-    """Window in tokens that an agent (id of its format) gives to models whose names have certain beginnings, according
-    to `stated_by`.
+    """Entry of the table: the window in tokens that an agent gives to some models.
 
-    `provider`: the only provider that it applies to, in the agent's words; "" for any. `answer`: tokens that the agent
-    reserves for an answer, None for the model's longest answer.
+    `agent`: id of its format. `models`: beginnings of model names. `stated_by`: source of the number. `provider`: the
+    only provider that the entry is for, as the agent names it; "" for any. `answer`: tokens reserved for an answer;
+    None: the model's longest answer.
     """
 
     agent: str
@@ -37,7 +37,8 @@ class Allowance(Struct, frozen=True):
 
 
 def allowed(agent: str, model: str | None, provider: str = "") -> Allowance | None:
-    """Return the entry for a model at a provider with the longest matching beginning of its name; None without one."""
+    """Return the table's entry for a model at a provider, None without one. If several match, the one with the longest
+    beginning of the name. A beginning matches up to "-", "." or the end of the name."""
     name = plain_name(model or "")
     fitting = [
         (len(beginning), one)
@@ -51,7 +52,7 @@ def allowed(agent: str, model: str | None, provider: str = "") -> Allowance | No
 
 @cache
 def allowances() -> tuple[Allowance, ...]:
-    """Every entry of the table."""
+    """Return all entries of the table."""
     entries = tomllib.loads(TABLE.read_text(encoding="utf-8"))["window"]
     return tuple(
         Allowance(
@@ -78,10 +79,12 @@ _WORDS: dict[Source, str] = {
 
 
 class Window(Struct, frozen=True):
-    """Context window in tokens, above 0. `source`: `given` by the user for this session; `recorded` in the session;
-    `agent`, if it gives its model less than the API accepts; `table` of models; or the user's `settings` for unknown
-    models. `stated_by`: the source in more detail, if known. `answer`: tokens that the agent reserves for the longest
-    answer, None if unknown."""
+    """Context window.
+
+    `tokens`: its size, above 0. `source`: `given`: set by the user for this session. `recorded`: in the session file.
+    `agent`: the agent's own window for the model. `table`: table of models. `settings`: the user's setting for unknown
+    models. `stated_by`: source in more detail, "" if unknown. `answer`: tokens of the longest answer, None if unknown.
+    """
 
     tokens: int
     source: Source
@@ -90,7 +93,7 @@ class Window(Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """Source in words."""
+        """Source as text for people."""
         return self.stated_by or _WORDS[self.source]
 
     def __str__(self) -> str:
@@ -100,8 +103,8 @@ class Window(Struct, frozen=True):
 def known_window(
     set_by_user: int | None, recorded: int | None, agent: str, model: str | None, provider: str = ""
 ) -> Window | None:
-    """Return the first window that is known: the user's, the recorded one, the one that the agent (id of its format)
-    gives the model at that provider, the table's; None if unknown. Raises BadInput for a broken table."""
+    """Return the first known window: set by the user, recorded, of the agent for this model and provider, or of the
+    table of models. None if all are unknown. `agent`: id of its format. Raises BadInput for a broken table."""
     info = find(model) if model else None
     answer = info.max_output if info else None
     if set_by_user:
@@ -114,14 +117,15 @@ def known_window(
 
 
 def window_of(session: Session, epoch: int, set_by_user: int | None = None) -> Window | None:
-    """Return the window of an epoch (from 1): the one recorded for its calls, else that of its last model. Raises
-    BadInput for a broken table."""
+    """Return the window of an epoch (from 1), by the order of `known_window` with the epoch's recorded window and last
+    model. None if unknown. Raises BadInput for a broken table of models."""
     found = session.epochs[epoch - 1]
     return known_window(set_by_user, found.window, session.format, _model_of(session, epoch), session.facts.provider)
 
 
 def _model_of(session: Session, epoch: int) -> str | None:
-    """Model of the session; for an earlier epoch, the model of its newest message that names one."""
+    """Return the session's model for the newest epoch; for an earlier one, the model of its newest message that has
+    one, else the session's."""
     if epoch == len(session.epochs):
         return session.model
     members = (session.messages[number] for number in reversed(session.epochs[epoch - 1].members))
@@ -129,19 +133,20 @@ def _model_of(session: Session, epoch: int) -> str | None:
 
 
 def still(old: Window | None, found: Window | None) -> Window | None:
-    """Return the window after a change of epoch or a new reading. The old one is kept if the user set it, or if it
-    comes from the settings and no other is known; else `found` is returned."""
+    """Return the window after a change of epoch or after reading the file again: `old` if the user set it, or if it
+    comes from the settings and `found` is None; else `found`."""
     if old is not None and (old.source == "given" or (old.source == "settings" and found is None)):
         return old
     return found
 
 
 def glanced_window(found: SessionGlance) -> Window | None:
-    """Return the context window of the newest epoch, as recorded or from the table of models."""
+    """Return the window of the newest epoch by `known_window`, without a provider. None if unknown."""
     return known_window(None, found.window, found.format, found.model)
 
 
 def fullness(found: SessionGlance) -> float | None:
-    """Return the share of its window that the last recorded call took; None if tokens or window are unknown."""
+    """Return the share of the window that the last recorded call and its response take (0 to 1, or more); None if
+    tokens or window are unknown."""
     window = glanced_window(found)
     return found.tokens / window.tokens if found.tokens and window else None

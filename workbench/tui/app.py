@@ -1,6 +1,7 @@
-"""The application: opens sessions and shows them. Everything else is in `screens/` and `widgets/`.
+"""The Textual application: opens sessions, and does what all screens share (themes, toasts, saved settings, keys).
 
-Only textual is imported here: the loading screen is on the terminal before a room of the workbench is imported.
+At import it loads only `base`, `session` and small modules of `tui`, so that the loading screen appears at once. Other
+modules are imported in functions.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ if TYPE_CHECKING:
     from workbench.tui.screens.sessions import SessionsScreen
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
-"""Columns from which the parts of a screen are side by side, with a wider margin."""
+"""CSS class of a screen from each width in columns; `-wide` puts its parts side by side."""
 
 
 class WorkbenchApp(App[None]):
-    """Show `first`: a path or a loaded session on the bench, or the list of sessions.
+    """Application that first shows `first`: a path or session on the bench, or the list of sessions.
 
-    `part` is the session's id in a file of several; with `follow` the bench follows the file. `sources` are files to
-    list first and folders to search. `memory` is the folder of saved work, recent files and the theme; None saves
-    nothing. `fresh` ignores the saved work of this session.
+    `part`: id of the session in a file of several. `window`: context window in tokens, set by the user. `follow`: show
+    what the agent appends to the file. `sources`: files that the list shows first, and folders that it searches.
+    `memory`: folder of saved work, recent files and the theme; None saves nothing. `fresh`: ignore the saved work of
+    this session. `watched`: sentences to watch.
     """
 
     TITLE = "Compaction workbench"
@@ -118,7 +120,7 @@ class WorkbenchApp(App[None]):
 
     @property
     def ansi_theme(self) -> TerminalTheme:
-        # Cached, because it is read for each piece of a drawn line and expensive to make.
+        # Cached, because Textual reads it for each segment of a line.
         theme = self.current_theme
         if self._named is None or self._named[0] is not theme:
             self._named = theme, named_colours(theme)
@@ -132,14 +134,13 @@ class WorkbenchApp(App[None]):
             self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
 
     def _fatal_error(self) -> None:
-        """Leave a masked traceback on the terminal. Textual's own shows local variables, which hold texts of a
-        session."""
+        """Print a masked traceback. Textual's own shows local variables, which hold texts of a session."""
         self.bell()
         self.panic(Text(masked(format_exc())))
 
     def _choose_theme(self) -> None:
-        """Set the theme: that of the settings, else the last one chosen, else ours for the terminal's number of
-        colours."""
+        """Set the theme: of the settings, else the last one chosen, else the default for the terminal's colours. Warn
+        if the settings name an unknown theme."""
         for theme in THEMES:
             self.register_theme(theme)
         chosen = self.settings.theme or self.home.theme
@@ -150,7 +151,7 @@ class WorkbenchApp(App[None]):
             self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Skip the refresh that follows the choice of a theme at the start, for it parses every style again."""
+        """Skip the refresh after the first choice of a theme, because it parses every style again."""
         if self._is_styled:
             super().refresh_css(animate)
         self._is_styled = True
@@ -158,7 +159,7 @@ class WorkbenchApp(App[None]):
     # --- opening ----------------------------------------------------------------------------------------------------
 
     def open(self, path: Path, part: str = "", epoch: EpochChoice = None) -> None:
-        """Open another file, or one session of it. The bench stays until that one is ready."""
+        """Open another file, or the session `part` of it. The current screen stays until the new bench is ready."""
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))
 
@@ -166,7 +167,7 @@ class WorkbenchApp(App[None]):
         self.open(request.path, request.part, request.epoch)
 
     def on_read_again(self, request: ReadAgain) -> None:
-        """Open the bench's file again and carry the work over to it."""
+        """Open the bench's file again, with the pins, edits and settings of the bench."""
         opening = Opening(
             request.path,
             window=request.window,
@@ -179,7 +180,7 @@ class WorkbenchApp(App[None]):
 
     @on(LoadingScreen.Ready)
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
-        """Replace all screens by the loaded session's bench, unless its loading screen was closed."""
+        """Replace all screens with the loaded session's bench, unless the user has closed its loading screen."""
         from workbench.tui.bench.screen import BenchScreen
 
         waiting = (screen for screen in self.screen_stack if isinstance(screen, LoadingScreen))
@@ -212,7 +213,7 @@ class WorkbenchApp(App[None]):
             self.remember(lambda home: with_recent(home, path, title))
 
     def _first_sight(self) -> None:
-        """Warn about unknown key ids, which needs every screen's keys, and at the first start say where to begin."""
+        """Warn about unknown key ids in the settings. At the first start, notify about the first keys."""
         from workbench.tui.keys import known_key_ids, now_at
 
         if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids(), now_at)):
@@ -262,7 +263,7 @@ class WorkbenchApp(App[None]):
     # --- saved between starts ----------------------------------------------------------------------------------------
 
     def remember(self, change: Callable[[Home], Home]) -> None:
-        """Change what is saved between starts; it is written in a thread."""
+        """Apply `change` to the saved home, and write it in a thread. Writes nothing without `memory`."""
         home = change(self.home)
         if home != self.home:
             self.home = home
@@ -287,13 +288,13 @@ class WorkbenchApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Compose):
-            # The driver is known, and no style has been parsed yet.
+            # The terminal is known now, and Textual has not parsed a style yet.
             before = self.theme
             self._choose_theme()
             self._is_styled = self.theme == before
             self.stylesheet.set_variables(self.get_css_variables())
         if isinstance(event, events.Key) and event is not self._pressed:
-            # A key that no widget handles comes here twice.
+            # Textual sends a key that no widget handles here twice, as the same event.
             self._is_repeated = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event
             if not self._is_repeated:
@@ -301,8 +302,8 @@ class WorkbenchApp(App[None]):
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
-        """Show a toast in place of one with the same text, or of one from the same key while it is held. Textual can
-        only remove all of them, or one by two private names."""
+        """Remove toasts with the same text and, while a key repeats, those of the same key. Uses two private names:
+        Textual's public call removes all toasts."""
         message = event.notification.message
         replaced = {message, *self._key_notices} if self._is_repeated else {message}
         for shown in [one for one in self._notifications if one.message in replaced]:
@@ -310,22 +311,22 @@ class WorkbenchApp(App[None]):
         self._key_notices.add(message)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy as Textual does; a lone surrogate, which a session may hold, cannot be sent to a terminal."""
+        """Copy a text, with "?" for lone surrogates: a session may contain them, and a terminal rejects them."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode())
 
     def warn(self, sentence: str) -> None:
         self.notify(sentence, severity="warning", markup=False, timeout=10)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Warn once for each key that a remapped key took over."""
+        """Warn once for each binding that lost its key to a binding in the user's settings."""
         for binding in clashed_bindings:
             if binding.id and binding.id not in self._clashes and binding.id not in self.settings.keymap:
                 self._clashes.add(binding.id)
                 self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 
     def commands(self, screen: Screen[object]) -> Iterator[PaletteCommand]:
-        """Yield the palette's commands: those of the screen in front, as its help lists them, then those of every
-        screen. A command that is off says why, as its key does. Moving in a list is left out."""
+        """Yield the palette's commands: bindings with a tooltip of the screen in front and of the application, then the
+        screen's commands without a key, then Textual's. A disabled command presses its key, which shows the reason."""
         names = {"palette"}
         for active in screen.active_bindings.values():
             binding, can = active.binding, active.enabled
@@ -340,11 +341,11 @@ class WorkbenchApp(App[None]):
                 )
         yield from getattr(screen, "keyless", tuple)()
         for title, help, callback, _ in self.get_system_commands(screen):
-            if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
+            if title not in (*names, "Keys"):  # "Keys" is Textual's panel; the help lists the keys
                 also = "colors colours color dark light contrast night" if title == "Theme" else ""
                 yield PaletteCommand(title, help, callback, also=also)
 
 
 def _import_bench() -> None:
-    """Import the bench in the thread that loads the session."""
+    """Import the bench. The loading screen calls it in its thread."""
     from workbench.tui.bench import screen  # noqa: F401

@@ -1,4 +1,4 @@
-"""Secrets recognized by their place: private keys, cut texts, addresses, headers."""
+"""Spans of secrets that their place in a text reveals: private keys, cut secrets, addresses, headers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.base.secrets.names import names_something
 from workbench.base.secrets.spans import LONGEST, IndexedText, Span, places_of
 from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed
 
-# --- keys of several lines
+# --- private keys, Kubernetes secrets, JSON web keys
 
 _EDGE = re.compile(r"-----(BEGIN|END) [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY = re.compile("[A-Za-z0-9+/]{4}")
@@ -27,7 +27,8 @@ _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 
 
 def keys(text: str) -> Iterator[Span]:
-    """Yield private keys, even if lines are missing, and the values of Kubernetes secrets and JSON web keys."""
+    """Yield private keys (also with their first or last lines missing) and values of Kubernetes secrets and JSON web
+    keys."""
     if "PRIVATE KEY" in text:
         done = 0
         for edge, after in pairwise([*_EDGE.finditer(text), None]):
@@ -65,14 +66,13 @@ def keys(text: str) -> Iterator[Span]:
 
 
 def _beginning(text: str, least: int, end: int) -> int:
-    """Return the start of the key whose lines end at `end`. Its first lines may be missing."""
+    """Return the start of the key whose lines end at `end`, `least` or later; `end` if there are none. The key's first
+    lines may be missing."""
     start, short = end, 0
     for piece in reversed(list(_PIECES.finditer(text, max(least, end - LONGEST_KEY), end))):
         if piece["line"] and len(piece[0]) >= 16:
             start = piece.start()
-        elif (
-            piece["line"] and start == end and short < 2
-        ):  # its short last line and its checksum, with longer lines before them
+        elif piece["line"] and start == end and short < 2:  # a key may end with a short line and a checksum
             short += 1
         elif not piece["blank"]:
             break
@@ -80,8 +80,8 @@ def _beginning(text: str, least: int, end: int) -> int:
 
 
 def _kubernetes_secrets(text: str, at: int, least: int) -> Iterator[Span]:
-    """Yield the values below `data` in the YAML document with `kind: Secret` at `at`. The document begins at `least` or
-    later."""
+    """Yield the values below `data` and `stringData` in the YAML document that has `kind: Secret` at index `at`. Text
+    before index `least` is not read."""
     start = max(text.rfind("\n---", least, at), text.rfind("\napiVersion:", least, at), least)
     is_data = False
     for line in _LINES.finditer(text, text.find("\n", start, at) + 1 or at):
@@ -95,26 +95,26 @@ def _kubernetes_secrets(text: str, at: int, least: int) -> Iterator[Span]:
             is_data = words in ("data:", "stringData:")
 
 
-# --- rests of secrets next to an ellipsis
+# --- parts of secrets next to an ellipsis
 
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
 _OWN_LABEL = re.compile(r"[\"'](\w{1,60})[\"']\s?:\s?[\"']\Z")
-"""JSON key of a word, right before it. The key is complete, so it tells whether the word is a secret."""
+"""Complete JSON key right before a word. Its name decides whether the word is a secret."""
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
-"""Characters of a secret that a cut may have left."""
+"""Characters that the part of a secret before an ellipsis can have."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
-"""Beginning or end of a random word whose middle was cut out. Five characters on each side are enough."""
+"""Part before or after an ellipsis of a random word whose middle was cut out: 5 to 20 characters."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
-"""Short form of a commit, a checksum or a session id."""
+"""Short form of a commit, checksum or session id, which is no secret."""
 _RANGE = re.compile(r"(?<![\w.-])([0-9a-f]{7,40})\.\.\.[0-9a-f]{7,40}(?![\w-])")
-"""Range of two commits."""
+"""Range of two commits, which is no secret."""
 _OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6}[\w+/=-]{0,120}\[?\Z", re.IGNORECASE)
 
 
 def cut(text: str) -> Iterator[Span]:
-    """Yield random words next to an ellipsis. After it, the name of the secret may be missing; before it, the rest of
-    the secret."""
+    """Yield random words near an ellipsis: after it, because the secret's name may be cut out; right before it, because
+    the secret's end may be. Commits and checksums are left out."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
             if _OF_A_SUM.search(text, max(0, behind.start() - 140), behind.start()):
@@ -146,10 +146,10 @@ _USER = re.compile(r"://([^\s/?#\"'<>`@:]{0,200})(:?)([^\s/?#\"'<>`]{0,300})@")
 _MAIL_AND = re.compile(
     r"://[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}/)([^\s\"'<>`/]{3,200})@(?=[\w-]+\.[\w.]+)"
 )
-"""Address with a mail address as the user name."""
+"""Password in an address whose user name is a mail address."""
 _SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
-"""Schemes of databases, whose passwords may contain signs that end a password in other addresses."""
+"""Scheme of a database, whose passwords may contain `/`, `?` and `#`; these end a password in other addresses."""
 NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
 _OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
@@ -162,7 +162,7 @@ _HOOK = re.compile(
 _HOOK_ANYWHERE = re.compile(
     r"/(?:services/(?=T\w{6,12}/B)|(?:web)?hooks?/)(?!T0+/B0+/)((?:[\w-]{1,40}/){0,3}(?![0-9a-f]{8}-[0-9a-f-]{27})([\w-]{20,}))"
 )
-"""Webhook of a self-hosted chat."""
+"""Webhook at any host, such as a self-hosted chat."""
 _SCHEMES = ("bearer", "Bearer", "BEARER", "basic", "Basic", "BASIC")
 _BEARER = re.compile(r"[ \t]{1,3}[\"']?(?=[A-Za-z._~+/-]{0,80}(?:[0-9=]|[a-z][A-Z]))([A-Za-z0-9._~+/=-]{16,})")
 _COOKIES = re.compile(r"ookie[\"']?\s?[:=]\s?[\"']?([^\n]{1,4000})")
@@ -179,7 +179,7 @@ _MARKS = {
 }
 """Text before a secret, and the pattern of the secret after it."""
 _AUTHORIZATION = re.compile(r"[\"']?\s?[:=,]\s?[\"'`]?[A-Za-z][\w.-]{1,40}[ =]{1,2}([^\s\"'`,;<>{}$]{8,})")
-"""Authorization header with any scheme."""
+"""Rest of an Authorization header after its name, with any scheme."""
 _CODES = re.compile(r"(?:recovery|backup|scratch|rescue|2fa|mfa)[ _-]?\Z", re.IGNORECASE)
 _CODE = re.compile(
     r"[\s,;\"'`*:=\[\](){}-]{0,12}(?:\d{1,2}[.)]\s{1,3})?"
@@ -187,11 +187,12 @@ _CODE = re.compile(
 )
 _FACTORS = ("2fa", "2FA", "totp", "TOTP", "mfa", "MFA", "uthenticator", "second factor")
 _GROUPS = re.compile(r"(?<!\w)(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}(?!\w)|(?<!\w)(?:[a-z2-7]{4} ){3,7}[a-z2-7]{4}(?!\w)")
-"""Seed of a second factor, in groups of four."""
+"""Seed of a second factor, in four to eight groups of four characters."""
 _DIGEST = re.compile(r"[^\n]{0,600}?\bresponse=[\"']?([0-9a-fA-F]{32,128})\b")
 
 
 def addresses(text: str) -> Iterator[Span]:
+    """Yield passwords, tokens and keys in URLs and Go data source names, and the secret parts of webhook addresses."""
     if "://" in text and "@" in text:
         for found in _MAIL_AND.finditer(text):
             if not NO_PASSWORD.match(found[1]):
@@ -222,6 +223,8 @@ def addresses(text: str) -> Iterator[Span]:
 
 
 def headers(source: IndexedText) -> Iterator[Span]:
+    """Yield secrets in authorization headers and cookies, after the marks in `_MARKS`, recovery codes and seeds of
+    second factors."""
     text, ascii_text, words = source
     for scheme in (scheme for scheme in _SCHEMES if scheme.lower() in words):
         for at in places_of(scheme, ascii_text):
@@ -259,7 +262,7 @@ def headers(source: IndexedText) -> Iterator[Span]:
 
 
 def _codes(text: str, at: int) -> Iterator[Span]:
-    """Yield the codes of a list of recovery codes at `at`."""
+    """Yield the recovery codes of a list that begins at index `at`, at most 24."""
     for _ in range(24):
         code = _CODE.match(text, at)
         if code is None or len(code[1]) < 6:

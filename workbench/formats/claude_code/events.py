@@ -1,9 +1,11 @@
 """Recorded compactions of Claude Code, and their effects on the context.
 
-A `compact_boundary` replaces all earlier messages with a summary; since 2.1.2xx it names earlier lines that are kept
-after the summary, either all of them (`preservedMessages`) or the ends of their chain (`preservedSegment`). A
-`microcompact_boundary` clears tool results and `snipMetadata` removes lines. The API reports its own clearing in an
-answer's `context_management`. `content-replacement` lines hold the replacement of results that were too large to send.
+compact_boundary       replaces all earlier messages with a summary. Since 2.1.2xx it can name earlier lines that stay
+                       after the summary: a list (`preservedMessages`) or the ends of a chain (`preservedSegment`)
+microcompact_boundary  clears tool results
+snipMetadata           removes lines
+context_management     clearing by the API, reported in an answer
+content-replacement    texts sent in place of results that were too large
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Compaction
 
 CLEARED = "[Old tool result content cleared]"
-"""Text sent in place of a cleared result; since `_SAVING` only where the result could not be saved."""
+"""Text in place of a cleared result: before `_SAVING`, if a result could not be saved, and for clearing by the API."""
 
 PERSISTED = "<persisted-output>"
 """Prefix of the text sent in place of a saved result."""
 
 _SAVING = (2, 0, 60)
-"""Since this version Claude Code saves a result to a file before clearing it, and sends the file's path."""
+"""First version that saves a result to a file before clearing it, and sends the file's path."""
 
 _CLEARED_TOOLS = frozenset(
     ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"]
@@ -40,8 +42,8 @@ _API_SHARES = {"clear_tool_uses": "cleared_tool_uses", "clear_thinking": "cleare
 
 
 class Preserved(Struct, frozen=True):
-    """Earlier lines that a boundary keeps: `uuids` in order, or the chain from `tail` up to `head` if there is no list.
-    They follow the line `anchor`. If one of `needed` is missing, the loader keeps none of them."""
+    """Earlier lines that a boundary keeps, by uuid: `uuids` in order, or if empty, the chain from `tail` up to `head`.
+    They come after the line `anchor`. If a line of `needed` is missing, the loader keeps none of them."""
 
     uuids: tuple[str, ...] = ()
     anchor: str = ""
@@ -52,13 +54,13 @@ class Preserved(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One recorded compaction; `compaction.way` is its kind.
+    """One recorded compaction. Its kind, `compaction.way`, decides which fields apply.
 
-    summary: `preserved` lines follow the summary.
-    clearing: `results` maps call ids to replacement texts. Older results of `tools` are cleared too, with
-      `replacement(call id)`. `oldest_results` and `oldest_thoughts` count results and answers with reasoning, cleared
-      from the start of the context.
-    clearing and removal: the lines `removed` are dropped.
+    summary: `preserved` lines come after the summary.
+    clearing: `results` has the replacement texts by call id. Results of `tools` that are older than these are replaced
+      by `replacement(call id)`. `oldest_results` and `oldest_thoughts` are the numbers of results and of answers with
+      reasoning that are cleared, from the start of the context.
+    clearing and removal: `removed` has the uuids of dropped lines.
     """
 
     compaction: Compaction
@@ -72,7 +74,7 @@ class Event:
 
 
 def event_of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
-    """Return the compaction that a system line records, or None. `time` in seconds since the epoch."""
+    """Return the compaction that a system line records, or None. `time`: seconds since the epoch, None if unknown."""
     if removed := _texts(dict_of(value.get("snipMetadata")).get("removedUuids")):
         return Event(Compaction("snip", time=time, way="removal"), removed=removed)
     if value.get("subtype") == "compact_boundary":
@@ -112,8 +114,8 @@ def _clearing(metadata: dict[str, Any], time: float | None, replacement: Callabl
 
 
 def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
-    """Return the text that the line's version of Claude Code sends for a cleared result. The user's home folder is not
-    recorded, so the path begins with `~`."""
+    """Return the text that the Claude Code version of `line` sends for the cleared result of call `id`. The path begins
+    with `~`, because the home folder is not recorded."""
     version = tuple(int(part) for part in re.findall(r"\d{1,9}", text_of(line.get("version")))[:3])
     if version < _SAVING:
         return CLEARED
@@ -123,7 +125,8 @@ def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
 
 
 def event_of_answer(body: dict[str, Any], time: float | None) -> Event | None:
-    """Return the clearing that the API reports in an answer, or None. The API repeats the clearing for every call."""
+    """Return the clearing that the API reports in an answer, or None. `body`: the answer's message. Counts
+    are from the start of the context, because the API repeats the clearing in each call."""
     edits = list_of(dict_of(body.get("context_management")).get("applied_edits"))
     counts = dict.fromkeys(_API_SHARES, 0)
     for edit in map(dict_of, edits):

@@ -15,8 +15,8 @@ Lines = dict[int, Item]
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield each rule that the file breaks. Files of sub-agents, web exports and printed output cannot be resumed, so
-    no rule applies to them."""
+    """Yield one sentence for each fault. Claude Code cannot resume web exports, files of sub-agents and printed output:
+    these are only checked for lines that are no JSON object and for having messages (web exports not at all)."""
     if re.match(rb'\s*(?:\{\s*"loglines"|\[\s*\{)', data.removeprefix(b"\xef\xbb\xbf")):
         return
     found: list[Line] = []
@@ -42,7 +42,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _identity(found: list[Line], linked: list[Line]) -> Faults:
-    """Check for one session id, unique uuids and parents that come first."""
+    """Check that there is one session id, uuids are unique, and each parent is before its child."""
     ids = {value["sessionId"] for _, value in found if isinstance(value.get("sessionId"), str)}
     if len(ids) != 1:
         yield f"It has {len(ids)} session ids where there must be one."
@@ -58,8 +58,11 @@ def _identity(found: list[Line], linked: list[Line]) -> Faults:
 
 
 def _walk(linked: list[Line]) -> tuple[Lines, int]:
-    """Return the lines of the loader's walk by number, and the number of the topmost: from the newest leaf up to the
-    newest boundary or a line without parent. From a preserved line the walk continues at its anchor."""
+    """Return the lines that the loader's walk reaches, by number, and the number of the line at which it ends.
+
+    The walk starts at the newest user, assistant or attachment line. It follows parents to a boundary or to a line
+    without a parent. Where the parent is the last line that a boundary preserves, it goes on at the boundary's anchor.
+    """
     by_uuid = {value["uuid"]: (number, value) for number, value in linked}
     anchors: dict[str, str] = {}
     for _, value in linked:
@@ -91,7 +94,7 @@ def _texts(value: Item, key: str) -> list[str]:
 
 
 def _preserved_lines(linked: list[Line], boundary: Item) -> Lines:
-    """Return the earlier lines that a boundary preserves, by number."""
+    """Return the lines that a boundary keeps after its summary, by number."""
     listed, chain = _preserved_metadata(boundary)
     uuids = set(_texts(listed, "allUuids") or _texts(listed, "uuids"))
     if not uuids:
@@ -104,8 +107,8 @@ def _preserved_lines(linked: list[Line], boundary: Item) -> Lines:
 
 
 def _with_parallel_lines(linked: list[Line], loaded: Lines) -> Lines:
-    """Add the other lines of each response and the results of their calls, which are outside the chain: the parent of a
-    result is its call."""
+    """Return the loaded lines, the other lines of their API responses, and the results of all their calls. A response
+    with parallel calls has several lines, and each result follows its own call, so one chain does not reach them."""
     answers = [(number, value, _response(value)) for number, value in linked if value.get("type") == "assistant"]
     responses = {_response(value) for value in loaded.values()} - {""}
     found = loaded | {number: value for number, value, response in answers if response in responses}
@@ -120,7 +123,8 @@ def _response(value: Item) -> str:
 
 
 def _unreached(linked: list[Line], loaded: Lines, top: int) -> Faults:
-    """Check that the walk reaches the newest boundary and every line, except those of abandoned branches."""
+    """Check that the walk ends at the newest boundary, and that it reaches each later message or that message is on an
+    abandoned branch."""
     boundary = max((number for number, value in linked if value.get("subtype") == "compact_boundary"), default=0)
     if boundary and top != boundary:
         yield f"The newest line's parent chain does not reach the boundary on line {boundary}."
@@ -139,7 +143,7 @@ def _blocks(value: Item) -> list[Item]:
 
 
 def _contents(loaded: list[Line]) -> Faults:
-    """Check that a user message is first and that no message or text block is empty."""
+    """Check that a user message is first, that roles match line types, and that no message or text block is empty."""
     has_first = False
     for number, value in loaded:
         type = value.get("type")
@@ -158,8 +162,8 @@ def _contents(loaded: list[Line]) -> Faults:
 
 
 def _pairs(loaded: list[Line]) -> Faults:
-    """Check that each call has a result before the next response (the last response may have open calls), and each
-    result a call before it."""
+    """Check that call ids are unique, that each call has one result before the next response, and that each result has
+    a call before it. The last response may have calls without results."""
     calls: dict[str, int] = {}
     waiting: dict[str, int] = {}
     response: Any = None
@@ -185,8 +189,8 @@ def _pairs(loaded: list[Line]) -> Faults:
 
 
 def _last_usage(since: list[Line], loaded: list[Line]) -> Faults:
-    """Check the newest usage since the boundary: usage from before the boundary, or above the size of the loaded lines,
-    would make Claude Code compact at once."""
+    """Check the newest usage in `since` (lines from the boundary on). If it is older than the boundary or exceeds the
+    size of the `loaded` lines, Claude Code would compact at once."""
     for number, value in reversed(since):
         body = inner(value, "message", dict)
         usage = body.get("usage")

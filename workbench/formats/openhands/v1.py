@@ -1,12 +1,11 @@
-"""V1 conversations as OpenHands' SDK stores them: a tree of events, and a folder with one file per event and
-base_state.json, which names the event from which the conversation continues.
+"""V1 conversations of the OpenHands SDK: a folder with one file per event, and base_state.json.
 
-Each event may name its parent: going back (`navigate_to`) moves the head of the tree, and later events form a new
-branch. An event without a parent follows the one before it in the list. State updates are attached to the tree and are
-never its head.
+The events form a tree. base_state.json names its head, the event from which the conversation continues. `navigate_to`
+moves the head back, and later events form a new branch. An event without a parent id follows the one before it in the
+list. State updates and errors hang on the tree and are never its head.
 
-The folder's name is its new id, by which the SDK finds it. Usage is removed from the state, because it counted another
-context.
+A written folder gets a new id, which is its name: the SDK finds it by that. The list of each call's usage is emptied in
+the state, because it counted another context; totals stay.
 """
 
 from __future__ import annotations
@@ -34,8 +33,12 @@ _LEAVES = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 
 
 def abandoned_events(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> frozenset[int]:
-    """Return the indexes of the events on abandoned branches: those on no path from the head of the tree to its root.
-    `state` is the contents of base_state.json, which names the head; without it the head is the newest event."""
+    """Return the indexes of the events on abandoned branches: those not on the path from the head to the root, except
+    state updates and errors that hang on it. Empty if no event names a parent. Appends to `warnings`.
+
+    `state`: contents of base_state.json. If it names no head, or a missing event, the head is the newest event other
+    than state updates and errors. With `head_is_empty` and no head, all events are abandoned.
+    """
     if not any(dict_of(event).get("parent_id") for event in events):
         return frozenset()
     places = {as_text(event["id"]): n for n, event in enumerate(events) if is_v1(event) and "id" in event}
@@ -62,7 +65,7 @@ def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings:
 def _path(
     events: Sequence[Any], places: dict[str, int], head: int | None, warnings: list[LoadWarning]
 ) -> frozenset[int]:
-    """Return the indexes from an event to the root, as far as parents are found."""
+    """Return the indexes of the events from `head` up to the root, or to an event whose parent is missing."""
     path: set[int] = set()
     while head is not None and head not in path:
         path.add(head)
@@ -86,13 +89,13 @@ def is_leaf(event: Any) -> bool:
 
 
 _ID = re.compile(r"[0-9a-fA-F-]{8,100}")
-"""Ids that the SDK accepts in the name of an event's file."""
+"""Pattern of event ids that the SDK accepts in file names."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenHandsFacts:
-    """Format-specific facts: indexes of the events on abandoned branches, True for V1 events, and the contents of
-    base_state.json, {} without one."""
+    """Facts of an OpenHands session. `others`: indexes of the events on abandoned branches. `v1`: False for V0 events.
+    `state`: contents of base_state.json, {} without one."""
 
     others: frozenset[int] = frozenset()
     v1: bool = True
@@ -100,8 +103,8 @@ class OpenHandsFacts:
 
 
 def folder(session: Session, data: bytes) -> Folder | None:
-    """Return the list of events as a folder; None without a state, which holds agent and workspace, and for V0
-    events."""
+    """Return the events of `data` (a JSON list) as a folder with a new id. None for V0 events, for event ids that the
+    SDK does not accept, and without a base_state.json, which has the agent and the workspace."""
     own = session.facts.own
     raws = elements(data, None)
     events = [dict_of(loads(raw)) for raw in raws]

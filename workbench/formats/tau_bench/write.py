@@ -18,7 +18,8 @@ _BY_HAND = "tau-bench results are a record: no agent resumes them"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """Replace the messages of the loaded entry; from another format, write a new entry without a reward."""
+    """Write a list with one entry: the loaded entry with its messages replaced, or, from another format, a new entry
+    with reward 0. Unchanged messages give the loaded bytes."""
     name = new_name(session.path)
     if session.format == ID:
         data, id = session.records.data, session.id

@@ -1,5 +1,4 @@
-"""List of rules, a line each: watched or pinned, the state now and after compactions, the cost of a pin, the
-sentence."""
+"""List of rules, one line each: signs for watched and pinned, states, message number, cost of a pin, sentence."""
 
 from __future__ import annotations
 
@@ -24,25 +23,26 @@ from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 Cells = list[tuple[str, str]]
 
 HEADS = f"{'':4}{'now':<5}{'after':<6}{'2nd':<4}{'message':>7}{'pin tokens':>11}  rule"
-"""Headings of the list."""
+"""Headings of the list. `now`, `after`, `2nd`: state in the context, after the compaction, after a second one."""
 
 LEAST = 24
-"""Fewest cells of a sentence with its kind next to it."""
+"""Least width of a sentence in cells. The kind is left out if it would leave less."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRules:
-    """Rules of the list. `states` has the known ones, `pinned` the indexes of pinned messages."""
+    """Rules of the list. `watched`: sentences that the user watches. `pinned`: indexes of pinned messages."""
 
     rules: Sequence[RuleEntry] = ()
     watched: frozenset[str] = frozenset()
     pinned: frozenset[int] = frozenset()
     states: Mapping[str, RuleState | None] | None = None
-    """State of each sentence; None while it is computed."""
+    """State by sentence, None while it is computed. A rule without an entry shows no state."""
 
 
 def rule_cells(rule: RuleEntry, shown: ListedRules, width: int) -> Cells:
-    """Cells of a line, at most `width` if the figures fit."""
+    """Return the texts of a rule's line, each with the name of its style. The line has at most `width` cells, but at
+    least 8 for the sentence."""
     state = (shown.states or {}).get(rule.sentence)
     is_open = rule.sentence in (shown.states or {}) and state is None
     cells: Cells = [(" ◉" if rule.sentence in shown.watched else "  ", "eye")]
@@ -73,7 +73,7 @@ class RulesList(LineList):
 
     @dataclass
     class Highlighted(Message):
-        """Another rule is under the cursor, or none."""
+        """The cursor moved to `rule`; None in an empty list."""
 
         rule: RuleEntry | None
 
@@ -90,7 +90,7 @@ class RulesList(LineList):
         return self.shown.rules[self.line] if self.line < len(self.shown.rules) else None
 
     def show(self, shown: ListedRules, marked: str = "") -> None:
-        """List these rules; the cursor goes to the sentence `marked`, or keeps its line."""
+        """Replace the rules. The cursor goes to the sentence `marked`, or keeps its line number if there is none."""
         self.shown = shown
         at = next((at for at, rule in enumerate(shown.rules) if rule.sentence == marked), self.line)
         self.line = max(0, min(at, len(shown.rules) - 1))
