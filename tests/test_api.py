@@ -403,7 +403,7 @@ def test_a_summary_alone_tells_of_every_message() -> None:
     for number in range(3):
         assert f"Never touch file{number}.py again." in text
     less = workbench.summary(long_talk(), 120)
-    assert "Left out: 2 commands" in less
+    assert "Left out: 4 entries" in less
     assert len(less) < len(text)
     ledger = workbench.compact([{"role": "user", "content": text}, *openai_turn(7)], budget_tokens=500).report.entries
     assert {one.text for one in ledger if one.kind == "instruction"} >= {"Never touch file0.py again."}
