@@ -409,3 +409,17 @@ def test_a_result_names_its_tool() -> None:
     nameless = json.dumps(document(*MESSAGES)).replace(', "name": "x"', "", 1)
     assert FORMAT.codec.validate is not None
     assert "Message 3 has the result t1, which does not name its tool." in FORMAT.codec.validate(nameless.encode())
+
+
+def test_nothing_is_saved_where_the_file_next_to_it_exists(tmp_path: Path) -> None:
+    """The session was written before its manifest was found to exist."""
+    messages = [Message("1", "user", (Text("do it"),))]
+    exported = export(session_of(messages), messages, "cline-sdk")
+    assert exported.written.sidecar is not None
+    manifest = tmp_path / exported.written.sidecar[0]
+    manifest.write_text("theirs")
+    with pytest.raises(BadInput, match=f"{manifest.name} exists"):
+        save(exported, tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(manifest.name, "theirs")]
+    save(exported, tmp_path, overwrite=True)
+    assert manifest.read_bytes() == exported.written.sidecar[1]

@@ -182,8 +182,9 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     """Save an export under its own name if `out` is a folder, or as a session folder for agents that use one.
 
     The saved bytes are read again before the file gets its name. Raises BadInput and saves nothing if content is
-    missing, if the place is the session's own file, or if it exists and `overwrite` is not set. An existing session
-    folder is never overwritten. A failure to write a sidecar file is raised after the export itself was saved.
+    missing, if the place is the session's own file, or if it or the file that the agent needs next to it exists and
+    `overwrite` is not set. An existing session folder is never overwritten. A failure to write a sidecar file is raised
+    after the export itself was saved.
     """
     codec = export.format.codec
     if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
@@ -196,6 +197,8 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     note = sidecar_of(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
         raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
+    if export.written.sidecar:
+        refuse_existing(target.with_name(export.written.sidecar[0]), overwrite=overwrite)
     write_atomically(
         target, export.written.data, overwrite=overwrite, verify=lambda data: _verify_bytes(export, data, target)
     )
