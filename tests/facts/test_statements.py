@@ -140,12 +140,6 @@ def test_which_sentences_hold_no_more(said: list[str], gone: set[int]) -> None:
     assert told == {said[number] for number in gone}
 
 
-def test_the_specific_and_rare_outweighs_the_common() -> None:
-    said = ["My flight is BA 117 on 4 May at 14:30.", "I like my trip.", "I like my trip to Rome."]
-    weights = {one.fact.text: one.weight for one in statements([user(text) for text in said])}
-    assert max(weights, key=lambda text: weights[text]) == said[0]
-
-
 def test_what_corrects_a_statement_need_be_none_itself() -> None:
     said = [
         "All prices here are in 3 currencies, Euro first.",

@@ -2,8 +2,7 @@
 for these facts.
 
 A statement is a typed sentence that neither asks nor orders and has something specific: a number, a name, an id, a
-quoted word, or a property of the user. Its weight, from 0, combines how specific it is and how rare its words are in
-the conversation: "the flight is BA 117 on 4 May" outweighs "that sounds nice".
+quoted word, or a property of the user.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from math import log
 
 from msgspec import Struct
 
@@ -29,10 +27,9 @@ from workbench.session import Message
 
 
 class Statement(Struct, frozen=True):
-    """A statement, its weight, and the later statement that changes one of its values."""
+    """A statement, and the later statement that changes one of its values; None if none does."""
 
     fact: Fact
-    weight: float
     superseded_by: Fact | None = None
 
 
@@ -52,10 +49,8 @@ def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
         for key, newer in zip(keys, later, strict=True):
             if newer is not None:
                 stated |= {key, keys[newer]}
-    words = {key: frozenset(_WORDS.findall(key)) for key in found if key in stated}
-    spread = Counter(word for several in words.values() for word in several)
     return tuple(
-        Statement(fact, _weight(fact.text, words[key], spread), None if newer is None else facts[newer])
+        Statement(fact, None if newer is None else facts[newer])
         for (key, fact), newer in zip(found.items(), later, strict=True)
         if key in stated
     )
@@ -148,11 +143,3 @@ def _specific() -> re.Pattern[str]:
         r"(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
         r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
     )
-
-
-def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
-    """Return the number of specifics plus the mean logarithm of the rarity of the words among all statements."""
-    if not words:
-        return 0.0
-    rarity = sum(log((len(spread) + 1) / spread[word]) for word in words) / len(words)
-    return count_specifics(text) + (pattern("stated", "trait").search(normalize(text)) is not None) + rarity
