@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, ParamSpec, TypeVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.actions import parse
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Tab, Tabs
 from textual.worker import Worker, WorkerError
 
 from workbench.base.secrets import load_rules
 from workbench.bench import Bench
-from workbench.compaction.settings import Setting
 from workbench.finding.following import Mark
-from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.background import failure_of
 from workbench.tui.bench import (
@@ -51,12 +48,11 @@ from workbench.tui.bench.actions import (
     not_recorded,
     rows_of,
 )
-from workbench.tui.bench.host import Cursor
+from workbench.tui.bench.host_screen import HostScreen
 from workbench.tui.bench.saving import WRITE_S, save_in_thread, save_now
 from workbench.tui.bench.store import BenchView, Store, first_view
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.parts import Folds
-from workbench.tui.middle.tabs import TABS
 from workbench.tui.palette import PaletteCommand
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
@@ -73,11 +69,8 @@ from workbench.tui.widgets.rounds_list import ListHeading, RoundsList
 from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.watched_lines import WatchedLines
 
-T = TypeVar("T")
-P = ParamSpec("P")
 
-
-class BenchScreen(Screen[None]):
+class BenchScreen(HostScreen):
     """Screen with a session on the bench. `mark` is that of its file, `note` the first message to the user, `memory`
     the folder of saved work (None saves nothing). `follow`: the bench follows the file."""
 
@@ -100,21 +93,10 @@ class BenchScreen(Screen[None]):
         memory: Path | None = None,
         follow: bool = False,
     ) -> None:
-        super().__init__()
-        self.store = Store(first_view(bench, groups, mark))
-        self.counter = counter
-        self.memory = memory
+        super().__init__(Store(first_view(bench, groups, mark)), counter, memory)
         self._note, self._follow = note, follow
         self._save_timer: Timer | None = None
         self._key_states: tuple[bool | None, ...] = ()
-
-    @property
-    def view(self) -> BenchView:
-        return self.store.view
-
-    @property
-    def bench(self) -> Bench:
-        return self.store.bench
 
     def compose(self) -> ComposeResult:
         self.add_class("-show-rounds")
@@ -280,89 +262,7 @@ class BenchScreen(Screen[None]):
                     one.name, one.help, partial(do, self, one.id), also=SYNONYMS.get(one.id, ""), can=can
                 )
 
-    # --- operations for actions (`Host`) ----------------------------------------------------------------------------
-
-    @property
-    def cursor(self) -> Cursor:
-        rounds = self.query_one(RoundsList)
-        return Cursor(rounds.index, rounds.on_header, rounds.span)
-
-    @property
-    def on_screen(self) -> Span:
-        return self.query_one(RoundsList).visible_messages()
-
-    @property
-    def text_in_view(self) -> str:
-        pager = self.query_one(Pager)
-        return pager.text_in_view if pager.has_focus else ""
-
-    @property
-    def focused_field(self) -> Setting | None:
-        return self.query_one(PolicyForm).focused_field
-
-    def go(self, index: int, *, header: bool = False) -> bool:
-        rounds = self.query_one(RoundsList)
-        rounds.go(index, header=header)
-        return rounds.rows is None or rounds.rows.lists(index)
-
-    def show_toast(self, sentence: str, *, is_warning: bool = False) -> None:
-        self.notify(sentence, severity="warning" if is_warning else "information", markup=False)
-
-    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = lambda _: None) -> Awaitable[object]:
-        def use_answer(answer: T | None) -> None:
-            if answer is not None:
-                then(answer)
-
-        return self.app.push_screen(screen, use_answer)
-
-    def spawn(
-        self, group: str, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
-        begin = partial(work, *args, **kwargs)
-        # Without a description Textual uses the `repr` of the work and its arguments, complete sessions included.
-        _: Worker[None] = self.run_worker(
-            begin, name=group, group=group, description=group, exclusive=True, exit_on_error=False
-        )
-
-    def busy(self, group: str) -> bool:
-        return any(one.node is self and one.group == group and not one.is_finished for one in self.workers)
-
-    def cancel(self, group: str) -> None:
-        self.workers.cancel_group(self, group)
-
-    def ask_line(self, job: Literal["search", "jump"], text: str = "") -> None:
-        self.query_one(FindBar).ask(job, text)
-
-    def close_line(self) -> None:
-        self.query_one(FindBar).close()
-        self._focus_place()
-
-    def widen(self) -> None:
-        if self.maximized is None and panes.place_of(self.view) != "middle":
-            self.show_pane(self.view.tab)
-        panes.widen(self)
-
-    def leave(self) -> None:
-        view = self.view
-        if view.running:
-            self.cancel("run")
-        elif not panes.is_in_list(self):
-            self.show_pane("rounds")
-        elif view.finding.is_on:
-            finding.clear(self)
-        elif view.counting:
-            counting.stop_counting(self)
-
-    # --- places -----------------------------------------------------------------------------------------------------
-
-    def show_pane(self, name: str) -> None:
-        """Show a pane and focus it; on a narrow screen it replaces the pane shown before."""
-        self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
-        panes.show_place(self, self.view)
-        self.call_after_refresh(self._focus_place)
-
-    def _focus_place(self) -> None:
-        panes.focus_place(self, self.view)
+    # --- focus and size -----------------------------------------------------------------------------------------------
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the pane to which a click or tab moved the focus."""
