@@ -24,7 +24,8 @@ from workbench.tokens import (
     sizes_of,
     span_basis,
 )
-from workbench.tokens.anchoring import billed_beyond, rescaled, session_sizes, share
+from workbench.tokens.anchoring import billed_beyond, rescaled, session_sizes
+from workbench.tokens.fitting import share
 
 OPUS = "claude-opus-4-6"
 

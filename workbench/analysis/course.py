@@ -23,7 +23,7 @@ from workbench.compaction.context import Layout
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.session import Message, Session
 from workbench.tokens import Basis, Counter, Scale, Sizes, billed_beyond, session_sizes
-from workbench.tokens.anchoring import calls_of
+from workbench.tokens.fitting import calls_of
 
 
 class Point(Struct, frozen=True):

@@ -9,10 +9,7 @@ from workbench.tokens.anchoring import (
     SessionMeter,
     billed_beyond,
     billed_points,
-    calls_of,
     export_note_of,
-    first_call,
-    overhead_at,
     rescaled,
     session_sizes,
     sizes_of,
@@ -23,6 +20,7 @@ from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale, family_of
 from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import Count, Engine, estimate_tokens, load_engine
+from workbench.tokens.fitting import calls_of, first_call, overhead_at
 from workbench.tokens.models import ModelInfo, Prices, all_models, plain_name
 from workbench.tokens.models import find as find_model
 from workbench.tokens.sizes import Basis, Meter, Size, Sizes, measure, visible_chars

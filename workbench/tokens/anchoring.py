@@ -12,81 +12,22 @@ sides.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.session import ExportNote, Message, Session, leading_system
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
-from workbench.tokens.counting import Counter, Weight, guess
+from workbench.tokens.counting import Counter, guess
 from workbench.tokens.engine import estimate_tokens
+from workbench.tokens.fitting import Call, Figures, calls_of, first_call, ordinary_stretches, unexplained
 from workbench.tokens.sizes import Basis, Sizes
-
-ABSURD_RATIO = 4
-"""Factor by which usage and predicted tokens of the messages between two calls must differ, in either direction, to be
-inconsistent: something unrecorded was sent, or something recorded was not."""
 
 COMPACTED = "the session that was compacted"
 """Source of an export's scale."""
-
-ABSURD_TOKENS = 4_000
-"""Difference in tokens that must also be exceeded: between calls close together, reminders that no file records make a
-large ratio."""
-
-
-class Call(Struct, frozen=True):
-    """A recorded API call: message `index` answered a prompt of `context` tokens with `output`, None if unknown."""
-
-    index: int
-    context: int
-    output: int | None
-    family: Family
-
-
-def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
-    """Return the API calls that a context records, in order. A message without a model of its own counts as `model`'s.
-
-    A call that is older than a summary or a replaced message before it is omitted: it was billed for the context before
-    that compaction.
-    """
-    return list(_calls(messages, model))
-
-
-def first_call(messages: Sequence[Message], model: str | None = None) -> Call | None:
-    """First call of `calls_of`, None without one."""
-    return next(_calls(messages, model), None)
-
-
-def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
-    replaced = float("-inf")
-    for index, message in enumerate(messages):
-        time, usage = message.time, message.usage
-        if time is not None:
-            if message.kind == "summary" or not message.source:
-                replaced = max(replaced, time)
-            if time < replaced:
-                continue
-        if usage is None or message.role != "assistant" or not (bill := message.bill):
-            continue
-        family = family_of(message.model or model)
-        output = usage.output if usage.output_final and usage.output > 0 and family.output_stays else None
-        yield Call(index, bill, output, family)
-
-
-def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
-    """Return the tokens that the first call was billed for in addition to the messages before it, estimated from
-    characters. Equals the overhead that `sizes_of` returns for a context that ends with this call while nothing is
-    counted."""
-    family = family_of(model) if model else first.family
-    before = messages[: first.index]
-    return _unsaid(first, [round(family.tokens(message.role, guess(message))) for message in before])
-
-
-def _unsaid(first: Call, before: Sequence[int]) -> int:
-    return max(0, first.context - sum(before))
 
 
 class SessionMeter(Struct, frozen=True):
@@ -156,25 +97,25 @@ def sizes_of(
     base = [of(message.role, weight) for message, weight in zip(messages, weights, strict=True)]
     counted = all(weight.counted for weight in weights)
     export_note = None if calls else export_note
-    scale = calibrate(_ordinary_stretches(calls, base)) if counted else Scale()
+    scale = calibrate(ordinary_stretches(calls, base)) if counted else Scale()
     if export_note:
         scale = Scale(export_note.scale, source=COMPACTED)
     meter = SessionMeter(counter, family, scale, counted)
-    plan = _Plan([round(scale.value * figure) for figure in base], weights, family)
+    figures = Figures([round(scale.value * figure) for figure in base], weights, family)
     if calls:
-        plan.anchor(calls)
+        figures.anchor(calls)
     elif export_note:
-        plan.overhead = max(0, export_note.prompt - sum(plan.tokens[: leading_system(messages)]))
-        plan.overhead_basis = Basis.CALIBRATED
+        figures.overhead = max(0, export_note.prompt - sum(figures.tokens[: leading_system(messages)]))
+        figures.overhead_basis = Basis.CALIBRATED
     elif overhead_hint is not None:
-        plan.overhead, plan.overhead_basis = overhead_hint, Basis.CALIBRATED
-    elif recorded is not None and plan.fit_recorded(recorded, _newest_answer(messages)):
+        figures.overhead, figures.overhead_basis = overhead_hint, Basis.CALIBRATED
+    elif recorded is not None and figures.fit_recorded(recorded, _newest_answer(messages)):
         pass
     elif earlier is not None:
-        plan.overhead, plan.overhead_basis = earlier, Basis.CALIBRATED
+        figures.overhead, figures.overhead_basis = earlier, Basis.CALIBRATED
     elif texts := [text for text in overhead_texts if text]:
-        plan.overhead, plan.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
-    return plan.sizes(meter)
+        figures.overhead, figures.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
+    return figures.sizes(meter)
 
 
 def session_sizes(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Sizes:
@@ -203,7 +144,7 @@ def overhead_before(session: Session, epoch: int, counter: Counter) -> int | Non
         return None
     first, known = opening
     tokens = first.family.tokens
-    return _unsaid(first, [round(tokens(one.role, counter.glance(one))) for one in known])
+    return unexplained(first, [round(tokens(one.role, counter.glance(one))) for one in known])
 
 
 def to_weigh(session: Session, epoch: int) -> tuple[Message, ...]:
@@ -309,121 +250,3 @@ def billed_points(sizes: Sizes, messages: Sequence[Message]) -> dict[int, int]:
         if usage is not None and usage.output_final and usage.output > 0:
             points.setdefault(call.index + 1, call.context + usage.output - before[call.index + 1])
     return points
-
-
-def share(total: int, weights: Sequence[int]) -> list[int]:
-    """Split `total` in proportion to `weights` (≥ 0) into parts that add up to it exactly; each differs by less than 1
-    from its exact share. If all weights are 0, the first part gets everything."""
-    whole = sum(weights)
-    if not whole:
-        return [total, *([0] * (len(weights) - 1))] if weights else []
-    uptos = [(2 * total * running + whole) // (2 * whole) for running in accumulate(weights, initial=0)]
-    return [upto - before for before, upto in pairwise(uptos)]
-
-
-def _ordinary_stretches(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
-    """(billed, predicted) tokens between two calls, for each pair of calls that a session's scale can be learnt
-    from."""
-    found: list[tuple[int, float]] = []
-    for call, after in pairwise(calls):
-        billed, predicted = after.context - call.context, sum(base[call.index : after.index])
-        if call.family is after.family and billed > 0 and not _absurd(billed, predicted):
-            found.append((billed, predicted))
-    return found
-
-
-def _absurd(billed: int, predicted: float) -> bool:
-    far = billed * ABSURD_RATIO < predicted or billed > predicted * ABSURD_RATIO
-    return far and abs(billed - predicted) > ABSURD_TOKENS
-
-
-class _Plan:
-    """Figures under construction: initially calibrated weights; `anchor` fits them to the usage."""
-
-    def __init__(self, tokens: list[int], weights: Sequence[Weight], family: Family) -> None:
-        self.tokens = tokens
-        self.basis = [Basis.CALIBRATED if w.exact and family.known else Basis.ESTIMATE for w in weights]
-        self.overhead = 0
-        self.overhead_basis = Basis.ESTIMATE
-        self.anchored_until = 0
-        self._restart: tuple[int, int] | None = None
-
-    def sizes(self, meter: SessionMeter) -> Sizes:
-        alike = len(set(self.basis)) <= 1
-        basis = (self.basis[0] if self.basis else meter.basis) if alike else tuple(self.basis)
-        return Sizes(array("q", self.tokens), basis, self.overhead, self.overhead_basis, self.anchored_until, meter)
-
-    def anchor(self, calls: Sequence[Call]) -> None:
-        first = calls[0]
-        self._open_with(first)
-        for call, after in pairwise(calls):
-            self._fit_stretch(call, after)
-        self._apply_restart()
-        last = calls[-1]
-        self.anchored_until = last.index
-        if last.output is not None:
-            self._bill(last.index, last.index + 1, last.output)
-            self.anchored_until = last.index + 1
-
-    def fit_recorded(self, total: int, stop: int) -> bool:
-        """Fit the messages before `stop` and the overhead to a size that the agent recorded. False, and nothing is
-        changed, if the messages are so much larger that the size must belong to another context."""
-        known = self.tokens[:stop]
-        if _absurd(total, sum(known)) and total < sum(known):
-            return False
-        self.overhead, self.overhead_basis = max(0, total - sum(known)), Basis.CALIBRATED
-        if not self.overhead:
-            self.tokens[:stop] = share(total, known)
-        return True
-
-    def _open_with(self, first: Call) -> None:
-        """Set the overhead (system prompt and tools) to the tokens that the first call was billed for in addition to
-        the messages before it."""
-        known = self.tokens[: first.index]
-        self.overhead = _unsaid(first, known)
-        guessed = Basis.ESTIMATE in self.basis[: first.index]
-        self.overhead_basis = Basis.ESTIMATE if guessed else Basis.CALIBRATED
-        if not self.overhead:
-            self.tokens[: first.index] = share(first.context, known)
-
-    def _fit_stretch(self, call: Call, after: Call) -> None:
-        start, stop = call.index, after.index
-        billed = after.context - call.context
-        rest = sum(self.tokens[start + 1 : stop])
-        said = call.output if call.output is not None and call.output * 2 >= self.tokens[start] else None
-        predicted = rest + (self.tokens[start] if said is None else said)
-        if call.family is not after.family or billed <= 0 or (billed < predicted and _absurd(billed, predicted)):
-            self._start_over(call, after, predicted)
-        elif _absurd(billed, predicted):
-            # Far more was billed than the messages hold: attachments, reminders, new tools. Count the rest as overhead.
-            self.overhead += billed - predicted
-            if said is not None:
-                self.tokens[start] = said
-        elif said is not None and said < billed and rest and not _absurd(billed - said, rest):
-            self._bill(start, start + 1, said)
-            self._bill(start + 1, stop, billed - said)
-        else:
-            self._bill(start, stop, billed)
-
-    def _start_over(self, call: Call, after: Call, predicted: int) -> None:
-        """Fit all messages before `after` to its usage again, because the context shrank or the tokenizer changed."""
-        if call.family is not after.family or after.context <= self.overhead:
-            self.overhead = after.context * self.overhead // (call.context + predicted)
-        # Only the last restart determines the figures; fitting at each one would take quadratic time.
-        self._restart = after.index, after.context - self.overhead
-
-    def _apply_restart(self) -> None:
-        if self._restart is None:
-            return
-        stop, total = self._restart
-        self.tokens[:stop] = share(total, self.tokens[:stop])
-        self.basis[:stop] = [Basis.CALIBRATED if basis is Basis.EXACT else basis for basis in self.basis[:stop]]
-
-    def _bill(self, start: int, stop: int, total: int) -> None:
-        """Fit messages `start`..`stop` to their usage. A single message gets an exact figure; several get shares of an
-        exact sum."""
-        if stop - start == 1:
-            self.tokens[start] = total
-            self.basis[start] = Basis.EXACT
-        else:
-            self.tokens[start:stop] = share(total, self.tokens[start:stop])
