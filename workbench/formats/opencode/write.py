@@ -21,14 +21,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import ORPHAN, adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.opencode import ID
-from workbench.formats.opencode.parts import (
-    Part,
-    is_among,
-    text_part,
-    tool_blocks,
-    with_kind,
-    with_output,
-)
+from workbench.formats.opencode.parts import Part, is_among, text_part, tool_blocks, with_kind, with_output
 from workbench.formats.opencode.records import Records
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
