@@ -77,7 +77,8 @@ _WORD = re.compile(r"(?<!\S)[(\"'“«]?[^\W\d_]+(?:['’-][^\W\d_]+)?[.,:;!?)\"
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
-_LABEL = re.compile(r"[\[<]\S{2,}[\]>]:?|\S*\w[:/#]\S+:")
+_LABEL = re.compile(r"[\[<]\S{2,}[\]>]:?|(?>\S*?\w[:/#])\S+:")
+"""The second part is atomic: the first sign leaves the most text, and trying each later one is quadratic."""
 _BREAK = re.compile(r"(?:^/[a-z-]{2,20}|[\w)\"'’»”][:：.!?])\s+(?=\S)|\w\s+(?=\S{1,40}@[\w.-]{1,60} \S{1,80} [%$#])")
 """Places where a paste may begin: after a slash command, a colon or a sentence, and at a prompt."""
 _TAIL = re.compile(r"(?<=\s)(?:i|i['’]\w+|this|that|why|can|please|let['’]?s|fix)(?: [a-z'’,]+){3,}[.?!]*$")
