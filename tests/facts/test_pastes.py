@@ -6,7 +6,7 @@ import pytest
 
 from tests.facts.labelling import marked_pastes, paste_scores
 from workbench.facts import pastes
-from workbench.facts.pasted_lines import PassageKind
+from workbench.facts.pasted_lines import JUDGED_CHARS, PassageKind, label
 from workbench.facts.pastes import (
     HEAD,
     LONGEST_TYPED,
@@ -206,3 +206,11 @@ def test_what_a_compiler_underlines_opens_no_fence() -> None:
 @pytest.mark.parametrize("text", marked_pastes("⟦a⟧b⟦⟧c"))
 def test_marks_are_read(text: object) -> None:
     assert text in ("abc", [(0, 1), (2, 2)])
+
+
+def test_a_label_ends_within_the_judged_part_of_its_line() -> None:
+    """The pattern of labels takes quadratic time: 80 seconds for a word of 300 000 characters."""
+    longest = "src/" + "a" * (JUDGED_CHARS - 5) + ":"
+    assert label(longest) == label(f"{longest} waits") == longest
+    assert label(f"a{longest}") == label(f" {longest}") == ""
+    assert label("") == label(" ") == ""
