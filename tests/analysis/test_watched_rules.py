@@ -9,9 +9,9 @@ import pytest
 from tests.analysis.courses import session_of
 from workbench.analysis.fact_check import SearchedText
 from workbench.analysis.labelled import labelled_pairs
+from workbench.analysis.rule_text import RuleVerdict, judge_text
 from workbench.analysis.watched_rules import (
     LONGEST_SENTENCE,
-    RuleVerdict,
     RuleWatcher,
     _pattern_of,
     judge_context,
@@ -19,7 +19,6 @@ from workbench.analysis.watched_rules import (
     judge_outcome,
     judge_recorded,
     judge_remaining,
-    judge_text,
     sentence_to_watch,
 )
 from workbench.base.errors import BadInput

@@ -19,6 +19,15 @@ from msgspec import Struct
 
 from workbench.analysis.fact_check import NEARLY_ALL, FactVerdict, SearchedText, fact_query
 from workbench.analysis.head_index import stems, texts_of
+from workbench.analysis.named_work import (
+    LEAST_WORDS,
+    NEAR,
+    RUNNING_WORDS,
+    NamingLines,
+    is_mere_agreement,
+    newest_request,
+    typed_request,
+)
 from workbench.analysis.open_work import open_work
 from workbench.analysis.retention import Retention, is_unreadable, new_messages, unchanged_marks
 from workbench.base.text import clip_at_word
@@ -29,19 +38,12 @@ from workbench.compaction.shape_facts import facts_of
 from workbench.compaction.summary_template import summary_inside
 from workbench.facts.calls import is_check
 from workbench.facts.fact import Fact
-from workbench.facts.pastes import without_paste
 from workbench.facts.tasks import running_tasks, tasks_of
 from workbench.facts.tools import CHANGES
 from workbench.session.masked import searched_message
 
 QUOTED = 90
 """Characters of a request or task that a finding quotes."""
-
-NEAR = 0.4
-"""Share of the words of a request or task in one line from which the line may say it in other words."""
-
-LEAST_WORDS = 2
-"""Fewest meaningful words of a request that names a task; "yes, go on" names none."""
 
 
 class ContinuityKind(Enum):
@@ -80,7 +82,7 @@ def continuity(shape: Shape, outcome: Outcome, held: Retention) -> tuple[Continu
         return ()
     result = _Result(shape, outcome)
     lost = lost_request(shape, held)
-    is_doubtful = lost is not None and not is_unreadable(outcome) and result.may_name(_typed(lost.subject))
+    is_doubtful = lost is not None and not is_unreadable(outcome) and result.may_name(typed_request(lost.subject))
     found = [lost] if lost is not None and not is_doubtful else []
     if result.summary:
         found += _finished_tasks(shape, result)
@@ -91,9 +93,8 @@ def continuity(shape: Shape, outcome: Outcome, held: Retention) -> tuple[Continu
 
 
 def lost_request(shape: Shape, held: Retention) -> ContinuityFinding | None:
-    """Return the user's newest request if the result lacks it by the fact check; None if there is none. A mere
-    agreement ("yes, go on") stands for the request before it, if that was not answered."""
-    newest = _newest_request(shape)
+    """Return the user's newest request if the result lacks it by the fact check; None if there is none."""
+    newest = newest_request(_requests(shape))
     known = (fact for fact in (*held.facts, *held.tail) if fact.kind == "request")
     state = next((fact.state for fact in known if newest and fact.index == newest.index), "")
     kind = {"none": ContinuityKind.REQUEST_LOST, "unknown": ContinuityKind.REQUEST_UNKNOWN}.get(state)
@@ -102,34 +103,6 @@ def lost_request(shape: Shape, held: Retention) -> ContinuityFinding | None:
 
 def _requests(shape: Shape) -> list[Fact]:
     return [fact for fact in facts_of(shape) if fact.kind == "request"]
-
-
-def _newest_request(shape: Shape) -> Fact | None:
-    """Return the newest request that names a task; None if the newest one agrees with something that the agent
-    proposed in an answer."""
-    for number, fact in enumerate(reversed(_requests(shape))):
-        if number and fact.ok:
-            return None
-        if not _is_mere_agreement(fact.text):
-            return fact
-    return None
-
-
-def _typed(request: str) -> str:
-    """Return the typed part of a request, or all of it if that part says nothing."""
-    typed = without_paste(request)
-    return typed if len(stems(typed)) >= LEAST_WORDS else request
-
-
-def _is_mere_agreement(request: str) -> bool:
-    return len(stems(_typed(request), _GO_AHEAD)) < LEAST_WORDS
-
-
-_GO_AHEAD_WORDS = (
-    "yes yeah yep ok okay sure go ahead continue proceed keep going resume resumed session pick left off where good "
-    "fine right now lets start implement do done until finish work 好 继续"
-)
-_GO_AHEAD = frozenset(_GO_AHEAD_WORDS.split())
 
 
 class _Result:
@@ -142,13 +115,12 @@ class _Result:
         self.texts = [text for message in new for text in texts_of(message)]
         self.summary = "\n".join(summary_inside(one.text) for one in new if one.kind == "summary" and one.text.strip())
         self.open = open_work(self.summary)
-        self._lines = list({words for text in self.texts for line in text.splitlines() if (words := stems(line))})
+        self._lines = NamingLines(self.texts)
         self._kept_messages = [shape.masked_at(at) for at, kept in enumerate(self.kept) if kept]
 
     def may_name(self, text: str) -> bool:
         """True if a line of the new texts has enough of the words of `text`, in any order."""
-        words = stems(text)
-        return any(len(words & line) >= NEAR * len(words) for line in self._lines)
+        return self._lines.may_name(text)
 
     def has_name(self, name: str) -> bool:
         """True if a new text or a kept message has a name verbatim."""
@@ -180,13 +152,15 @@ def _next_step(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     if result.open.is_empty:
         yield ContinuityFinding(ContinuityKind.NO_NEXT_STEP, newest.text, newest.message)
     named = (*result.open.tasks, *result.open.current)
-    wanted, form = stems(_typed(newest.text)), fact_query("request", _typed(newest.text))
+    wanted, form = stems(typed_request(newest.text)), fact_query("request", typed_request(newest.text))
     is_named = len(wanted & stems("\n".join(named))) >= NEAR * len(wanted)
-    if _is_mere_agreement(newest.text) or is_named or (form and SearchedText(named).judge(form).presence != "none"):
+    if is_mere_agreement(newest.text) or is_named or (form and SearchedText(named).judge(form).presence != "none"):
         return
     items = SearchedText(result.open.tasks)
     for older in reversed(requests[:-1]):
-        form = fact_query("request", _typed(older.text)) if older.ok and not _is_mere_agreement(older.text) else None
+        form = (
+            fact_query("request", typed_request(older.text)) if older.ok and not is_mere_agreement(older.text) else None
+        )
         if form and items.judge(form) == FactVerdict("full", True):
             yield ContinuityFinding(ContinuityKind.STALE_REQUEST, older.text, older.message)
             return
@@ -206,7 +180,7 @@ def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding
         if (form := fact_query("stated", task.text))
     ]
     others = [stems(task.text) for task in tasks if task.status in ("pending", "in_progress")]
-    others += [stems(_typed(fact.text)) for fact in requests[-1:]]
+    others += [stems(typed_request(fact.text)) for fact in requests[-1:]]
     for item in result.open.items:
         subject = _SUBJECT.split(item.replace("*", "").replace("`", ""))[0]
         words = stems(subject)
@@ -227,16 +201,13 @@ def _is_near(words: frozenset[str], other: frozenset[str]) -> bool:
 
 # --- running work -----------------------------------------------------------------------------------------------------
 
-_RUNS = re.compile(r"\bbackground\b|\brunning\b|\bin flight\b|\bwatcher\b|\b(?:dev )?server\b|后台|运行", re.IGNORECASE)
-"""Words with which a summary may speak of a background task."""
-
 
 def _running_work(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     """Yield the background tasks and open items that neither a new text nor a kept message has."""
     calls = calls_of(shape)
     for running in running_tasks(shape.masked, calls):
         is_there = result.has_name(running.id) or result.may_name(running.text)
-        if not is_there and not _RUNS.search("\n".join(result.texts)):
+        if not is_there and not RUNNING_WORDS.search("\n".join(result.texts)):
             yield ContinuityFinding(ContinuityKind.BACKGROUND_LOST, running.text, shape.messages[running.index].id)
     tasks = tasks_of(calls)
     written = max((task.index for task in tasks), default=-1)

@@ -20,7 +20,8 @@ from workbench.analysis.retention import (
     retention_of_head,
     unchanged_marks,
 )
-from workbench.analysis.watched_rules import RuleVerdict, judge_remaining
+from workbench.analysis.rule_text import RuleVerdict
+from workbench.analysis.watched_rules import judge_remaining
 from workbench.base.figures import ordinal, percent
 from workbench.compaction.context import Context, Layout
 from workbench.compaction.outcome import Outcome, Status

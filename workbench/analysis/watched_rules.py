@@ -1,8 +1,6 @@
 """State of a watched rule in a context, outcome, generation or model's answer.
 
-A rule is *verbatim* if it occurs unchanged except for white space; *paraphrased* if another sentence says the same
-correctly (`workbench.analysis.fact_check`); *contradicted* if one negates it or says it with another value or order;
-*gone* otherwise. The best of several places counts.
+The states are those of `workbench.analysis.rule_text`. The best of several places counts.
 
 Paraphrases count only in summaries, prompts and the user's messages. An agent's report that it ran the tests does not
 state the rule to run them.
@@ -11,32 +9,24 @@ state the rule to run them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from workbench.analysis.fact_check import ENOUGH, LIGHT, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import is_unreadable, new_messages, unchanged_marks
+from workbench.analysis.rule_text import BEST_FIRST, RuleVerdict, judge_text, on_one_line, rule_pattern
 from workbench.base.errors import BadInput
 from workbench.base.printable import one_line
-from workbench.base.secrets import MASK
 from workbench.base.session_caches import session_cache
 from workbench.base.tables import Column
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.terms import SYNONYMS, stem
-from workbench.facts.wording import is_agent_message, sentences
+from workbench.facts.wording import sentences
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
-
-RuleVerdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
-"""`unknown`: the replacement cannot be read."""
-
-BEST_FIRST: tuple[RuleVerdict, ...] = get_args(RuleVerdict)
 
 HEAD_CHARS = 24
 """Characters of a rule in its column's heading."""
@@ -51,15 +41,9 @@ LONGEST_SENTENCE = 1_000
 """Most characters of a watched rule."""
 
 
-def judge_text(sentence: str, text: str) -> RuleVerdict:
-    """Return the state of a rule in one text; "gone" for a rule without a word."""
-    form = _pattern_of(_flat(sentence))
-    return form.in_text(text) if form.query else "gone"
-
-
 def judge_messages(sentence: str, messages: Iterable[Message]) -> RuleVerdict:
     """Return the state of a rule in messages; "gone" if there are none."""
-    form = _pattern_of(_flat(sentence))
+    form = rule_pattern(on_one_line(sentence))
     return _best(form.in_message(message) for message in messages) if form.query else "gone"
 
 
@@ -74,7 +58,7 @@ def _best(verdicts: Iterable[RuleVerdict]) -> RuleVerdict:
 
 def _places(sentence: str, shape: Shape) -> dict[int, RuleVerdict]:
     """Return the state of a rule by index of the messages that have it."""
-    form, known = _pattern_of(_flat(sentence)), _known(shape)
+    form, known = rule_pattern(on_one_line(sentence)), _known(shape)
     if form.flat not in known:
         judged = ((index, form.in_message(message)) for index, message in enumerate(shape.messages) if form.query)
         known[form.flat] = {index: verdict for index, verdict in judged if verdict != "gone"}
@@ -203,7 +187,7 @@ class RuleWatcher:
 
     def __init__(self, sentence: str, shape: Shape, prompt: str = "") -> None:
         self.sentence, self.shape = sentence, shape
-        self._pattern, self._places = _pattern_of(_flat(sentence)), _places(sentence, shape)
+        self._pattern, self._places = rule_pattern(on_one_line(sentence)), _places(sentence, shape)
         self._pending = deque(sorted(self._places))
         self._now = judge_prompt(sentence, prompt)
         self._unread = False
@@ -243,7 +227,7 @@ def sentence_to_watch(typed: str, messages: Iterable[Message] = ()) -> str:
     """Return a typed or chosen rule on one line. If `messages` have the typed words only within a negated sentence,
     return that sentence: "commit to main" becomes "Never commit to main." Raises BadInput for a text without words or
     over `LONGEST_SENTENCE`."""
-    sentence = _flat(typed)
+    sentence = on_one_line(typed)
     if not any(map(str.isalnum, sentence)):
         raise BadInput(f"{typed!r} has no word to watch; give a sentence.")
     if len(sentence) > LONGEST_SENTENCE:
@@ -256,145 +240,12 @@ def sentence_to_watch(typed: str, messages: Iterable[Message] = ()) -> str:
 def _rule_of(sentence: str, messages: Iterable[Message]) -> str:
     """Return the negated sentence that contains `sentence`, or `sentence` itself. The user's messages are searched
     first."""
-    form, denied = _pattern_of(sentence), ""
+    form, denied = rule_pattern(sentence), ""
     for message in sorted(messages, key=lambda message: message.role != "user"):
         if denied and message.role != "user":
             break
         for text in filter(form.may_occur, texts_of(searched_message(message))):
             if form.is_quoted(text):
                 return sentence
-            denied = denied or next(filter(form.occurs, map(_flat, sentences(text))), "")
+            denied = denied or next(filter(form.occurs, map(on_one_line, sentences(text))), "")
     return denied if denied and len(denied) <= LONGEST_SENTENCE else sentence
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-# --- search -----------------------------------------------------------------------------------------------------------
-
-
-class _RulePattern(Struct, frozen=True):
-    """Rule prepared for search. `kinds` has the weight of each word of the rule, and the beginnings of its forms. Only
-    lines with a form of one of the rarest words are compared."""
-
-    flat: str
-    query: FactQuery | None
-    kinds: tuple[tuple[float, tuple[str, ...]], ...]
-
-    def in_message(self, message: Message) -> RuleVerdict:
-        """Return the state in a message. Secrets are masked if the rule was taken from a masked text."""
-        message = searched_message(message) if MASK in self.flat else message
-        if any(map(self.is_quoted, texts_of(message))):
-            return "verbatim"
-        if message.kind == "normal" and (is_agent_message(message) or message.role == "tool"):
-            return "gone"
-        return self.in_other_words(message.said if message.starts_round else message.text)
-
-    def in_text(self, text: str) -> RuleVerdict:
-        """Return the state in a text that is not a message."""
-        return "verbatim" if self.is_quoted(text) else self.in_other_words(text)
-
-    def is_quoted(self, text: str) -> bool:
-        """True if the rule occurs verbatim and the words before it do not negate it."""
-        if not self.may_occur(text):
-            return False
-        flat = _flat(text)
-        return any(
-            self._is_affirmed(flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)]) for at in self._places(flat)
-        )
-
-    def may_occur(self, text: str) -> bool:
-        """False if the rule certainly does not occur."""
-        return max(self.flat.split(), key=len) in text
-
-    def occurs(self, flat: str) -> bool:
-        """True if the words occur, negated or not."""
-        return any(True for _ in self._places(flat))
-
-    def _is_affirmed(self, quotation: str) -> bool:
-        assert self.query is not None
-        said = SearchedText([quotation]).judge(self.query)
-        return said.right or said.presence == "none"  # "none": a list of bare words
-
-    def _places(self, flat: str) -> Iterator[int]:
-        """Yield offsets where it occurs by itself: not "use pnpm" in "reuse pnpm"."""
-        at = flat.find(self.flat)
-        while at >= 0:
-            before, behind = flat[max(0, at - 1) : at], flat[at + len(self.flat) :][:1]
-            if not (before.isalnum() and self.flat[0].isalnum()) and not (behind.isalnum() and self.flat[-1].isalnum()):
-                yield at
-            at = flat.find(self.flat, at + 1)
-
-    def in_other_words(self, text: str) -> RuleVerdict:
-        """Return the state of a rule that does not occur verbatim: paraphrased, contradicted or gone."""
-        assert self.query is not None
-        said = SearchedText(self._near(text)).judge(self.query)
-        if said.presence == "none":
-            return "gone"
-        return "paraphrased" if said.right else "contradicted"
-
-    def _near(self, text: str) -> Sequence[str]:
-        """Return the lines that have one of the rule's rarest words."""
-        low = _plain(text)
-        if not self.kinds or len(low) != len(text):
-            return (text,)
-        often = sorted(self.kinds, key=lambda kind: sum(map(low.count, kind[1])))
-        spared, starts = 0.0, set[int]()
-        for weight, beginnings in often:
-            for word in beginnings:
-                at = low.find(word)
-                while at >= 0:
-                    starts.add(low.rfind("\n", 0, at) + 1)
-                    stop = low.find("\n", at)
-                    at = low.find(word, stop) if stop >= 0 else -1
-            spared += weight
-            if spared > 1 - ENOUGH:
-                break
-        return [text[at : stop if (stop := text.find("\n", at)) >= 0 else len(text)] for at in sorted(starts)]
-
-
-BEFORE_QUOTE = 40
-"""Characters before a quotation that are checked for a negation."""
-
-
-@session_cache(256)
-def _pattern_of(flat: str) -> _RulePattern:
-    # A name must occur as it is; a sentence may be paraphrased.
-    form = fact_query("instruction" if " " in flat or not flat.isascii() else "identifier", flat)
-    wording = form.sentences[0] if form and form.sentences else None
-    if form is None or wording is None:
-        return _RulePattern(flat, form, ())
-    light = len(wording.order) > 2
-    weights = {term: LIGHT if light and term[0] == "=" else 1.0 for term in wording.order}
-    whole = sum(weights.values())
-    kinds = tuple(
-        (weight / whole, beginnings)
-        for term, weight in weights.items()
-        if (beginnings := _beginnings(term, form.language))
-    )
-    # A number has many spellings, so every line is checked.
-    return _RulePattern(flat, form, kinds if len(kinds) == len(weights) else ())
-
-
-def _beginnings(term: str, language: str) -> tuple[str, ...]:
-    """Return the beginnings of all words that are compared as `term`; empty if unknown."""
-    if any(map(str.isdigit, term)):
-        return ()
-    several = (term, *SYNONYMS[term]) if term in SYNONYMS else (term,)
-    stems = (stem(word, language) for word in several if word[0] != "=")
-    # A stem may end differently from its words: "happi" for "happy".
-    return tuple(dict.fromkeys(_plain(stem[: max(SHORTEST_STEM, len(stem) - 1)]) for stem in stems))
-
-
-SHORTEST_STEM = 3
-"""Letters of a stem that are searched for in any case, although its last letter may differ in the text."""
-
-
-def _plain(text: str) -> str:
-    """Return the text in lower case without accents, as stems are."""
-    low = text.lower()
-    return low if low.isascii() else low.translate(_ACCENTS)
-
-
-_ACCENTS = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûüýÿё", "aaaaaaceeeeiiiinooooouuuuyyе")

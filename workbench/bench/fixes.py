@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from pydantic import ValidationError
 
-from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, best_place
+from workbench.analysis.rule_text import RuleVerdict
+from workbench.analysis.watched_rules import KEPT_STATES, best_place
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, short
 from workbench.bench import Bench, RuleState, rule_states, set_policy, toggle_pin, with_watched_rules

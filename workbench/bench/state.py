@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.analysis.generations import RepeatedCompaction
     from workbench.analysis.needed_items import Item, LaterUse
     from workbench.analysis.retention import Retention
-    from workbench.analysis.watched_rules import RuleVerdict
+    from workbench.analysis.rule_text import RuleVerdict
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.analysis.watched_rules import RuleVerdict
+from workbench.analysis.rule_text import RuleVerdict
 
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
 """Kind of a part of a context. overhead: system + tools. going: messages that the compaction replaces. pinned: messages

@@ -15,14 +15,8 @@ from itertools import pairwise
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, ReplayedCompaction, replay
-from workbench.analysis.watched_rules import (
-    KEPT_STATES,
-    RuleVerdict,
-    judge_added,
-    judge_messages,
-    judge_prompt,
-    sentence_to_watch,
-)
+from workbench.analysis.rule_text import RuleVerdict
+from workbench.analysis.watched_rules import KEPT_STATES, judge_added, judge_messages, judge_prompt, sentence_to_watch
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset

@@ -23,7 +23,7 @@ from workbench.analysis.probes import (
 from workbench.analysis.probes.exam import known_answers, without_strategy
 from workbench.analysis.recorded_compactions import recorded_outcome
 from workbench.analysis.retention import is_unreadable
-from workbench.analysis.watched_rules import RuleVerdict
+from workbench.analysis.rule_text import RuleVerdict
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, rule_states
 from workbench.compaction.outcome import Outcome

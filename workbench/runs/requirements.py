@@ -24,7 +24,8 @@ from workbench.analysis.continuity import lost_request
 from workbench.analysis.generations import Generation, generations
 from workbench.analysis.recorded_compactions import following
 from workbench.analysis.retention import Retention
-from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
+from workbench.analysis.rule_text import RuleVerdict
+from workbench.analysis.watched_rules import sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.files import reason

@@ -22,8 +22,9 @@ from pydantic import TypeAdapter, ValidationError
 from workbench.analysis.course import Course, course_messages, course_of
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
+from workbench.analysis.rule_text import RuleVerdict
 from workbench.analysis.sweep.plan import WINDOW, Number, SweepPlan
-from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
+from workbench.analysis.watched_rules import sentence_to_watch
 from workbench.base import parallel as over
 from workbench.base import paths
 from workbench.base.errors import BadInput

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from workbench.analysis.rule_text import RuleVerdict
 from workbench.analysis.sweep.cells import SweepCell
 from workbench.analysis.sweep.plan import Number, SweepPlan
-from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, sentence_columns
+from workbench.analysis.watched_rules import KEPT_STATES, sentence_columns
 from workbench.base.tables import Column, Row, Table, columns
 
 

@@ -19,7 +19,7 @@ from workbench.bench import RuleState
 from workbench.tui.plain import fit, line_of, one_line
 
 if TYPE_CHECKING:
-    from workbench.analysis.watched_rules import RuleVerdict
+    from workbench.analysis.rule_text import RuleVerdict
     from workbench.bench.fixes import RuleFixes
 
 Cells = list[tuple[str, str]]
