@@ -536,3 +536,23 @@ def test_an_agent_that_works_with_tools_talks_little_in_its_ledger() -> None:
     small = entries_of(compacted(context_of([user("u", "Go."), *work, *loop("l", 30)]), 260))
     assert sum(one.kind == "file" for one in small) >= 5
     assert [one for one in small if one.kind == "agent" and one.text in notes] == []
+
+
+def test_what_was_pasted_stays_pasted_in_the_next_ledger() -> None:
+    """The sentences of a pasted plan took the share of the user's own words after the second compaction."""
+    plan = "# Plan\n\n" + "\n".join(f"## Part {n}\n\n- Oil the hinges of gate {n}.\n" for n in range(120))
+    talk = [user("p", f"Implement the following plan:\n\n{plan}\n"), agent("a", "I begin.")]
+    for n in range(40):
+        talk += [user(f"u{n}", f"Paint the keeper's boat {n} in colour {n}."), agent(f"a{n}", "painting " * 60)]
+    outcome = compacted(context_of(talk), 4_000)
+    again = context_of([*outcome.messages, user("n", "Go on."), agent("o", "I do.")])
+    kinds = Counted(one.entry.kind for one in ledger_entries(again) if one.entry.source == 1)
+    assert kinds["document"] > 20
+    assert kinds["user"] == 2
+    order = [queue_of(again).lines[step.thing].entry for step in queue_of(again).steps if step.is_line]
+    competing = [one for one in order if one.is_from_user and one.state not in ("first", "open")]
+    assert [one.is_pasted for one in competing[:20]] == [False] * 20
+    small = compacted(again, 700)
+    kept = [one for one in entries_of(small) if one.is_from_user and one.state == ""]
+    assert kept
+    assert not any(one.is_pasted for one in kept)

@@ -43,6 +43,11 @@ def typed_parts(text: str) -> Iterator[TypedPart]:
                     yield TypedPart(words, passage.start + start, passage.start + stop, kind)
 
 
+def is_note(words: str) -> bool:
+    """Return whether a text on one line is, or ends with, the note on a paste that is not shown completely."""
+    return words.endswith("]") and "[… " in words
+
+
 def _note(text: str, paste: Passage) -> str:
     """Beginning of a paste on one line, with its size and source if that is not all; "" for blanks."""
     whole = text[paste.start : paste.stop]

@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from workbench.compaction.language import Language
+from workbench.facts.typed import is_note
 
 EntryKind = Literal[
-    "instruction", "user", "decision", "agent", "error", "file", "command", "identifier", "number", "url"
+    "instruction",
+    "user",
+    "document",
+    "decision",
+    "agent",
+    "error",
+    "file",
+    "command",
+    "identifier",
+    "number",
+    "url",
 ]
 
 KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
@@ -23,7 +34,10 @@ class LedgerEntry:
 
         kind         text                      state                                     detail
         instruction  the sentence, verbatim    "" or "gone": superseded by a later one   the later message, as #n
-        user         a sentence, verbatim      first, open: of that request, gone, ""    the later message, as #n
+        user         a sentence, verbatim, or  first, open: of that request, gone, ""    the later message, as #n
+                     the note on a paste
+        document     a sentence that the user  first, open: of that request, ""          ""
+                     pasted, verbatim
         decision     the sentence, verbatim    "" or "answer": the user's to a question  the question
         agent        a sentence, verbatim      ""                                        ""
         error        the line that names it    open, fixed                               its cause, and its fix
@@ -49,8 +63,18 @@ class LedgerEntry:
 
     @property
     def is_sentence(self) -> bool:
-        """True for a sentence of user or agent, which shares an item with other sentences of its message."""
-        return self.kind in ("user", "agent")
+        """True for a sentence, which shares an item with other sentences of its message."""
+        return self.kind in ("user", "document", "agent")
+
+    @property
+    def is_from_user(self) -> bool:
+        """True for a text of a message of the user, typed or pasted."""
+        return self.kind in ("user", "document")
+
+    @property
+    def is_pasted(self) -> bool:
+        """True for a sentence of a pasted document, and for the note on a paste."""
+        return self.kind == "document" or (self.kind == "user" and is_note(self.text))
 
     @property
     def in_passing(self) -> bool:
@@ -63,10 +87,11 @@ class LedgerEntry:
 
 _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]], ...] = (
     ((("instruction", ""),), {"en": "standing instructions", "zh": "长期指示"}),
-    ((("user", "open"),), {"en": "sentences of the open request", "zh": "未完成的请求"}),
-    ((("user", "first"),), {"en": "sentences of the first request", "zh": "最初的请求"}),
+    ((("user", "open"), ("document", "open")), {"en": "sentences of the open request", "zh": "未完成的请求"}),
+    ((("user", "first"), ("document", "first")), {"en": "sentences of the first request", "zh": "最初的请求"}),
     ((("decision", "answer"),), {"en": "answers to questions", "zh": "对提问的回答"}),
     ((("user", ""),), {"en": "sentences of the user", "zh": "用户的话"}),
+    ((("document", ""),), {"en": "sentences of pasted documents", "zh": "粘贴文档中的话"}),
     ((("error", "open"), ("error", "")), {"en": "open errors", "zh": "未修复的错误"}),
     ((("decision", ""),), {"en": "decisions", "zh": "决策"}),
     (

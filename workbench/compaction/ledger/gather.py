@@ -23,7 +23,7 @@ from workbench.facts.shell_lines import simple_commands
 from workbench.facts.standing import is_compaction_prompt, leans_on_previous, standing_rules
 from workbench.facts.statements import statements
 from workbench.facts.topics import is_correction
-from workbench.facts.typed import typed_parts
+from workbench.facts.typed import PartKind, is_note, typed_parts
 from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
@@ -42,9 +42,8 @@ class FoundEntry:
     weight: float = 1.0
     """Worth relative to others of its kind."""
     start: int = 0
-    """Order among the sentences of a message; for the user's, the offset in what the user typed."""
-    pasted: bool = False
-    """True for a text in a user's message that the user did not type."""
+    """Order among the sentences of a message; for the user's, the offset in its text, or in what an earlier ledger has
+    of it."""
 
 
 @dataclass(frozen=True)
@@ -160,10 +159,13 @@ def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]
         rule_texts[rule.at] = f"{rule_texts.get(rule.at, '')}\n{' '.join(rule.entry.text.split())}"
     found: list[FoundEntry] = []
     earlier = _earlier(number, "user")
-    for order, entry in enumerate(earlier):
+    ends: Counter[int] = Counter()
+    for order, entry in enumerate([*earlier, *_earlier(number, "document")]):
         state, detail = ("gone", f"superseded by #{by}") if (by := replaced.get((order, entry.text))) else ("", "")
         entry = replace(entry, state=state or entry.state.replace("open", ""), detail=detail or entry.detail)
-        found.append(FoundEntry(entry, OLD, OLD, start=order))
+        weight = NOTE if is_note(entry.text) else 1.0
+        found.append(FoundEntry(entry, OLD, OLD, weight, ends[entry.source]))
+        ends[entry.source] += len(entry.text) + 1
     for position, words in typed_requests(messages):
         if position < len(earlier) or is_compaction_prompt(words):
             continue
@@ -172,12 +174,14 @@ def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]
             if part.text in rule_texts.get(index, ""):
                 continue
             by = replaced.get((position, part.text))
-            entry = LedgerEntry("user", part.text, source, *(("gone", f"superseded by #{by}") if by else ()))
-            weight, pasted = NOTE if part.kind == "note" else 1.0, part.kind != "typed"
-            found.append(FoundEntry(entry, index, index, weight, part.start, pasted))
+            entry = LedgerEntry(_KIND_OF_PART[part.kind], part.text, source)
+            entry = replace(entry, state="gone", detail=f"superseded by #{by}") if by else entry
+            weight = NOTE if part.kind == "note" else 1.0
+            found.append(FoundEntry(entry, index, index, weight, part.start))
     yield from _weighted(found)
 
 
+_KIND_OF_PART: Mapping[PartKind, EntryKind] = {"typed": "user", "note": "user", "document": "document"}
 NOTE = 0.2
 """Weight of the note on a paste, relative to a sentence. Sentences of a pasted document have the full weight: it may be
 the plan that the user wants to be followed."""
@@ -193,7 +197,7 @@ def _weighted(found: Sequence[FoundEntry]) -> Iterable[FoundEntry]:
     weights = [min(new / mean, MOST_WEIGHT) * one.weight for new, one in zip(news, found, strict=True)]
     for number in range(len(found) - 1, 0, -1):
         one, before = found[number], found[number - 1]
-        if before.at == one.at != OLD and before.pasted == one.pasted and leans_on_previous(one.entry.text):
+        if before.at == one.at != OLD and before.entry.kind == one.entry.kind and leans_on_previous(one.entry.text):
             lengths = [len(each.entry.text) + FRAME_OF_SENTENCE for each in (before, one)]
             weights[number - 1] = max(weights[number - 1], weights[number] * lengths[0] / lengths[1])
     for one, weight in zip(found, weights, strict=True):
@@ -350,12 +354,12 @@ def _with_request_states(
 ) -> Iterable[FoundEntry]:
     """Mark the sentences of the session's first request as first and those of the newest as open; a newest message that
     only sets rules has none. The first is added even if a recorded compaction removed it from the context."""
-    said = [one for one in found.values() if one.entry.kind == "user"]
+    said = [one for one in found.values() if one.entry.is_from_user]
     first = _first_request(said, shape, original)
-    in_force = (one.entry for one in found.values() if one.entry.kind in ("user", "instruction"))
+    in_force = (one.entry for one in found.values() if one.entry.is_from_user or one.entry.kind == "instruction")
     newest = max((entry.source for entry in in_force if entry.state != "gone"), default=0)
     for one in (*found.values(), *(one for one in first if _key(one.entry) not in found)):
-        if one.entry.kind == "user" and one.entry.state != "gone":
+        if one.entry.is_from_user and one.entry.state != "gone":
             state = "open" if one.entry.source == newest else "first" if one in first else ""
             yield replace(one, entry=replace(one.entry, state=state))
         else:
@@ -380,7 +384,8 @@ def _first_request(said: Sequence[FoundEntry], shape: Shape, original: Original 
         same = [one for one in said if one.entry.source == number]
         if texts.issuperset(one.entry.text for one in same):
             return same
-    return [FoundEntry(LedgerEntry("user", part.text, original.number), OLD, OLD, start=part.start) for part in parts]
+    entries = ((LedgerEntry(_KIND_OF_PART[part.kind], part.text, original.number), part.start) for part in parts)
+    return [FoundEntry(entry, OLD, OLD, start=start) for entry, start in entries]
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:

@@ -46,7 +46,9 @@ def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[LedgerEntry]) ->
 def _is_request_in_ledger(text: str, entries: Sequence[LedgerEntry]) -> bool:
     """True if the ledger has the beginning of what the user typed, as the user's sentence or as a rule."""
     first = next(iter(typed_parts(text)), None)
-    return first is None or any(_is_in_ledger(kind, first.text, entries) for kind in ("user", "instruction"))
+    return first is None or any(
+        _is_in_ledger(kind, first.text, entries) for kind in ("user", "document", "instruction")
+    )
 
 
 def _begins(words: str, entry_text: str) -> bool:

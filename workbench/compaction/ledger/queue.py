@@ -150,7 +150,7 @@ def _with_share_for_user(
     yield from steps[:competing]
     said, others = deque[QueueStep](), deque[QueueStep]()
     for step in steps[competing:]:
-        (said if step.is_line and _is_said(lines[step.thing]) else others).append(step)
+        (said if step.is_line and _is_in_force(lines[step.thing].entry) else others).append(step)
     of_user = of_all = 0.0
     while said or others:
         is_behind = of_user <= share * of_all or not of_all
@@ -166,9 +166,9 @@ def _with_share_for_user(
         of_user += chars if is_next else 0
 
 
-def _is_said(line: FoundEntry) -> bool:
+def _is_in_force(entry: LedgerEntry) -> bool:
     """True for a sentence that the user typed and that still holds."""
-    return line.entry.kind == "user" and line.entry.state != "gone" and not line.pasted
+    return entry.kind == "user" and entry.state != "gone" and not entry.is_pasted
 
 
 def _unnamed(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[int]:
@@ -222,6 +222,7 @@ _WORTH = {
 _WORTH_OF_KIND = {
     "instruction": 9.0,
     "user": 3.0,
+    "document": 3.0,
     "decision": 1.5,
     "agent": 3.0,
     "error": 0.6,
@@ -294,7 +295,7 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
             yield QueueStep(rank, True, number, before, chars)
             if last:
                 break
-            worth, before = worth * (_OWN_WORDS if entry.kind == "user" else _MORE), level
+            worth, before = worth * (_OWN_WORDS if entry.is_from_user else _MORE), level
 
 
 def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
@@ -315,7 +316,7 @@ def _priority_of_line(line: FoundEntry, before: int) -> Rank | None:
     entry = line.entry
     if entry.kind == "instruction" and entry.state != "gone" and not before:
         return Rank(Priority.RULE, entry.source)
-    if entry.kind != "user" or entry.state == "gone":
+    if not entry.is_from_user or entry.state == "gone":
         return None
     if entry.state == "open" and line.start + before < LEVELS[1]:
         return Rank(Priority.OPEN_REQUEST if line.start + before >= LEVELS[0] else Priority.OPEN_REQUEST_START)

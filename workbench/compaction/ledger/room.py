@@ -180,7 +180,7 @@ def _unit_has(task: LedgerTask, line: int, chars: int, there: int) -> bool:
     one = task.queue.lines[line]
     if there >= WHOLE:
         return line not in task.queue.unnamed
-    if one.entry.kind != "user" or not there:
+    if not one.entry.is_from_user or not there:
         return False
     text = task.context.shape.masking(task.message(one.last, there)).text
     return all(part in text for part in uncut(task.line(line, chars).entry.text))
@@ -242,10 +242,10 @@ class LedgerFiller:
     def _grown_in_tail(self, step: QueueStep) -> QueueStep:
         """Turn a step of a user's sentence into a step of its unit that includes the sentence, if the tail has part of
         the message and that has no other text; else return it unchanged."""
-        if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "user":
+        if not step.is_line or not (line := self.queue.lines[step.thing]).entry.is_from_user:
             return step
         unit = _unit_of(self.queue, step.thing)
-        if unit not in self.out.units or line.pasted:
+        if unit not in self.out.units or line.entry.is_pasted:
             return step
         message = self.task.context.shape.masked_at(line.last)
         whole = len(message.said.strip())
@@ -297,7 +297,7 @@ class LedgerFiller:
         if tail_has(self.task, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._present:
             return True
         of_line = self.queue.lines[step.thing]
-        if of_line.pasted and of_line.last in self.task.context.shape.unread:
+        if of_line.entry.is_pasted and of_line.last in self.task.context.shape.unread:
             # An unanswered message stays, with as much of its pastes as there is room for.
             out.elsewhere.add(step.thing)
             return True
@@ -313,7 +313,7 @@ class LedgerFiller:
         more = cost - self._costs.get(step.thing, 0)
         if out.in_units + out.in_lines + more > most:
             return False
-        if step.chars >= WHOLE and entry.kind in ("instruction", "user", "decision", "agent"):
+        if step.chars >= WHOLE and entry.kind in ("instruction", "user", "document", "decision", "agent"):
             self._present.add((entry.source, entry.text))
         self._present.update((entry.kind, *line.names))
         if line.shared_key is not None:

@@ -28,6 +28,7 @@ from itertools import groupby, pairwise
 from workbench.base.figures import whole_number
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import KINDS, EntryKind, LedgerEntry
+from workbench.facts.typed import is_note
 from workbench.facts.wording import TextLine, sentence_spans
 from workbench.session import Message
 
@@ -54,6 +55,7 @@ WORDS: Mapping[Language, LedgerWords] = {
         {
             "instruction": "Standing instructions",
             "user": "Said by the user",
+            "document": "Pasted by the user",
             "decision": "Decisions",
             "agent": "Said by the agent",
             "error": "Errors",
@@ -75,6 +77,7 @@ WORDS: Mapping[Language, LedgerWords] = {
         {
             "instruction": "长期指示",
             "user": "用户的话",
+            "document": "用户粘贴的文档",
             "decision": "决策",
             "agent": "助手的话",
             "error": "错误",
@@ -123,7 +126,7 @@ class Ledger:
     def first_request(self) -> LedgerEntry | None:
         """The user's first request of the session, with one sentence per line; a single request is both first and
         open. None if no entry is known to be of the first."""
-        said = [one for one in self.entries if one.kind == "user"]
+        said = [one for one in self.entries if one.is_from_user]
         first = [one for one in said if one.state == "first"]
         if not first and len({one.source for one in said}) == 1:
             rules = (one.source for one in self.entries if one.kind == "instruction")
@@ -195,7 +198,7 @@ def _joined(item: Sequence[LedgerEntry]) -> LedgerEntry:
 
 def _divided(line: str) -> list[str]:
     """Sentences of a line. The note on a paste (`workbench.facts.typed`) is one, whatever it quotes."""
-    if line.endswith("]") and "[… " in line:
+    if is_note(line):
         return [line]
     spans = sentence_spans(line, TextLine(0, len(line), bullet=False, heading=False))
     return [line[start:stop].strip() for start, stop in spans]
