@@ -9,11 +9,10 @@ import pytest
 from tests.analysis.courses import session_of
 from workbench.analysis.fact_check import SearchedText
 from workbench.analysis.labelled import labelled_pairs
-from workbench.analysis.rule_text import RuleVerdict, judge_text
+from workbench.analysis.rule_text import RuleVerdict, judge_text, rule_pattern
 from workbench.analysis.watched_rules import (
     LONGEST_SENTENCE,
     RuleWatcher,
-    _pattern_of,
     judge_context,
     judge_messages,
     judge_outcome,
@@ -59,7 +58,7 @@ def test_lines_without_its_rarest_words_need_not_be_read() -> None:
     everything = "\n".join(pair.text for pair in several)
     whole = SearchedText([everything])
     for pair in several:
-        form = _pattern_of(" ".join(pair.fact.split()))
+        form = rule_pattern(" ".join(pair.fact.split()))
         assert form.query is not None
         for text, said in ((pair.text, SearchedText([pair.text])), (everything, whole)):
             assert SearchedText(form._near(text)).judge(form.query) == said.judge(form.query), pair.fact
