@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,12 @@ from msgspec import Struct
 
 from workbench.analysis.failures import failures_of
 from workbench.analysis.session_cost import SessionCost, session_cost
-from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
+from workbench.analysis.transcript import VERBOSITIES, Verbosity
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
+from workbench.cli import context_texts
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.load_epoch import OpenedEpoch, epoch_words, open_epoch
 from workbench.cli.output import (
@@ -38,11 +38,9 @@ from workbench.tokens.sizes import Basis, usage_words
 from workbench.tokens.window import Source, Window
 
 if TYPE_CHECKING:
-    from workbench.compaction.prompt_parts import PromptPart
     from workbench.summarizers.exact_counts import ExactCount
 
 FIRST_WORDS = 60
-NOTE = 400
 MAX_WARNINGS = 10
 
 
@@ -125,30 +123,27 @@ def _inspect(
         count = count_now(found.session, found.context, exact)
     context = found.context
     if as_csv:
-        notes = {"notes": _notes_table(_notes(context))} if with_notes else {}
-        write_csv(_sizes(found) | notes, as_csv)
+        tables = {"notes": context_texts.notes_table(context_texts.message_notes(context))} if with_notes else {}
+        write_csv(_sizes(found) | tables, as_csv)
     elif as_json:
         write_json(
             failures_of(found.session),
             _inspected(found, count),
-            {"transcript": _transcript_blocks(context, verbosity)} if verbosity else {},
-            {"prompt": _prompt(context)} if as_layers else {},
-            {"notes": _notes(context)} if with_notes else {},
+            {"transcript": context_texts.transcript_blocks(context, verbosity)} if verbosity else {},
+            {"prompt": context_texts.prompt_parts(context)} if as_layers else {},
+            {"notes": context_texts.message_notes(context)} if with_notes else {},
             {"repair": advice(chosen.file, chosen.part) if not chosen.piped else None},
             _full(found) if full else {},
         )
     elif as_react:
-        from workbench.compaction.assembled.prompt import react
-        from workbench.compaction.assembled.tool_results import ResultLimits
-
-        click.echo("\n\n".join(printable(text) for text in react(context.shape, limits=ResultLimits())))
+        context_texts.write_react(context)
     elif as_layers or with_notes:
         if as_layers:
-            _write_prompt(_prompt(context))
+            context_texts.write_prompt(context_texts.prompt_parts(context))
         if with_notes:
-            _write_notes(_notes(context))
+            context_texts.write_notes(context_texts.message_notes(context))
     elif verbosity:
-        _transcript(context, verbosity)
+        context_texts.write_transcript(context, verbosity)
     else:
         _tables(found, count)
         if not chosen.piped and (advised := advice(chosen.file, chosen.part)):
@@ -191,26 +186,6 @@ class Inspected(Struct, frozen=True):
     round_list: Sequence[Stretch]
 
 
-class TranscriptBlock(Struct, frozen=True):
-    """A block of the transcript, by its message."""
-
-    number: int
-    message: str
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class MessageNote:
-    """Notes about a message."""
-
-    number: int
-    message: str
-    kind: str
-    files: Sequence[str]
-    text: str
-
-
 def _inspected(found: OpenedEpoch, exact: ExactCount | None) -> Inspected:
     session, context = found.session, found.context
     total = context.total
@@ -248,47 +223,6 @@ def _full(found: OpenedEpoch) -> Mapping[str, object]:
     from workbench.cli.full import of_context
 
     return of_context(found.session, found.context)
-
-
-def _transcript_blocks(context: Context, verbosity: Verbosity) -> list[TranscriptBlock]:
-    entries = transcript(context.messages, verbosity)
-    return [TranscriptBlock(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in entries]
-
-
-def _prompt(context: Context) -> Sequence[PromptPart]:
-    """The layers of the next prompt."""
-    from workbench.compaction.assembled.prompt import assembled
-    from workbench.compaction.assembled.tool_results import ResultLimits
-
-    return assembled(context, ResultLimits())
-
-
-def _notes(context: Context) -> list[MessageNote]:
-    from workbench.compaction.assembled.notes import notes_of
-
-    ids = [message.id for message in context.messages]
-    return [
-        MessageNote(one.index + 1, ids[one.index], one.kind, one.files, one.text) for one in notes_of(context.shape)
-    ]
-
-
-def _write_prompt(parts: Iterable[PromptPart]) -> None:
-    for part in parts:
-        note = f" ({part.note})" if part.note else ""
-        click.secho(f"== {part.name}: {part.basis.value}{grouped(part.tokens)} tokens{note}", bold=True)
-        click.echo(f"{printable(part.text)}\n" if part.text else "")
-
-
-def _notes_table(notes: Iterable[MessageNote]) -> Table:
-    rows = (Row((one.number, one.kind, one.text)) for one in notes)
-    return Table("notes", "", columns("number:count:message kind:text:note text"), tuple(rows))
-
-
-def _write_notes(notes: Sequence[MessageNote]) -> None:
-    if notes:
-        write_tables([_notes_table([replace(one, text=one_line(" ".join(one.text.split()), NOTE)) for one in notes])])
-    else:
-        click.echo("No notes: no @file, no file changed between two reads, no to-do list.")
 
 
 class EpochSizes(Struct, frozen=True):
@@ -353,7 +287,7 @@ def _sizes(found: OpenedEpoch) -> dict[str, Table]:
         for one in stretches(found.context)
     )  # fmt: skip
     ended = "ended_by trigger tokens_before:tokens:recorded_tokens"
-    made = (
+    epoch_rows = (
         Row((one.number, one.messages, one.rounds, one.exchanges,
              *((one.ended_by.way, one.ended_by.trigger, one.ended_by.tokens_before) if one.ended_by else (None,) * 3)))
         for one in epochs(found.session)
@@ -361,7 +295,7 @@ def _sizes(found: OpenedEpoch) -> dict[str, Table]:
     return {
         "rounds": Table("rounds", "", columns(spec), tuple(rounds)),
         "epochs": Table(
-            "epochs", "", columns(f"epoch:count messages:count rounds:count exchanges:count {ended}"), tuple(made)
+            "epochs", "", columns(f"epoch:count messages:count rounds:count exchanges:count {ended}"), tuple(epoch_rows)
         ),
     }
 
@@ -422,13 +356,3 @@ def _warnings(session: Session) -> list[tuple[str, str]]:
     shown = [("warning", str(warning)) for warning in session.warnings[:MAX_WARNINGS]]
     more = len(session.warnings) - len(shown)
     return [*shown, ("", f"and {grouped(more)} more; --json and `cwb inspect --health` list all")] if more else shown
-
-
-def _transcript(context: Context, verbosity: Verbosity) -> None:
-    for entry in transcript(context.messages, verbosity):
-        label = f"#{entry.index + 1} {entry.voice}"
-        if verbosity == "quiet":
-            click.echo(entry.text)
-        else:
-            text = click.style(entry.text, dim=True) if entry.voice == "note" else entry.text
-            click.echo(click.style(label, bold=True) + ("\n" if "\n" in entry.text else "  ") + text)
