@@ -126,6 +126,6 @@ async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too
     async with on_bench(OVERFLOW, size=(160, 40)) as (pilot, bench):
         screen = await brought(pilot, CompareScreen, "C")
         own = {"on the bench": bench.bench.preset}
-        shown = [own.get(one.name, one.name) for one in screen.ranked]
+        shown = [own.get(one.name, one.name) for one in screen.rows.ranked]
         assert [name for name in shown if name in dict(fits)] == [name for name, _ in fits if name in shown]
-        assert (shown[-2], screen.ranked[-2].assessment.fit) == ("message-window", "too large")
+        assert (shown[-2], screen.rows.ranked[-2].assessment.fit) == ("message-window", "too large")

@@ -54,7 +54,7 @@ CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
 
 def named(screen: CompareScreen) -> list[str]:
-    return [one.name for one in screen.ranked]
+    return [one.name for one in screen.rows.ranked]
 
 
 @pytest.mark.parametrize(("size", "keys"), [((80, 24), "Cf"), ((120, 40), "Caf"), ((200, 60), "C")])
@@ -67,7 +67,7 @@ async def test_what_is_known_of_a_row_stands_right_below_the_rows(size: tuple[in
         assert told.region.y == table.region.bottom + 1
         assert screen.query_one(SessionPlot).display is (size[0] == 200)
         assert told.size.height >= 7
-        shown = details(screen.ranked[0], told.content_size.width, told.content_size.height)
+        shown = details(screen.rows.ranked[0], told.content_size.width, told.content_size.height)
         assert str(told.render()) == shown.plain  # drawn for the room that there is now
 
 
@@ -75,21 +75,24 @@ async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens(
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
-        assert {one.assessment.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
+        assert {one.assessment.strategy for one in screen.rows.ranked} == {one.id for one in all_strategies()}
         assert [str(key.value) for key in table.rows] == named(screen)
         assert "needed" not in [str(column.key.value) for column in table.ordered_columns]
-        for one in screen.ranked:
+        for one in screen.rows.ranked:
             assert one.retention == retention(screen.bench.context, one.assessment.outcome)
             assert len(one.sent) == 16
-        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "fit")]
+        assert named(screen) == [one.name for one in sort_rows(screen.rows.ranked, "fit")]
         assert "weighted" in str(screen.query_one("#details", Static).render())
         await press(pilot, "s", "s", "s", "s")
-        assert (screen.order, named(screen)) == ("cost", [one.name for one in sort_rows(screen.ranked, "cost")])
+        assert (screen.rows.order, named(screen)) == (
+            "cost",
+            [one.name for one in sort_rows(screen.rows.ranked, "cost")],
+        )
         by_cost = named(screen)
         assert screen.here == 0
         await press(pilot, "down", "S")
         assert named(screen)[screen.here] == by_cost[1]
-        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "cost", is_reversed=True)] != by_cost
+        assert named(screen) == [one.name for one in sort_rows(screen.rows.ranked, "cost", is_reversed=True)] != by_cost
         await press(pilot, "home", "down", "enter")
         assert bench_screen(pilot).bench.preset == named(screen)[1]
         await press(pilot, "u")
@@ -108,19 +111,19 @@ async def test_each_column_orders_the_rows_by_s_and_by_a_click_on_its_name() -> 
         titles = column_titles(goes_on=False)
         for _ in titles:
             await press(pilot, "s")
-            seen.append(screen.order)
-            assert named(screen) == [one.name for one in sort_rows(screen.ranked, screen.order)]
+            seen.append(screen.rows.order)
+            assert named(screen) == [one.name for one in sort_rows(screen.rows.ranked, screen.rows.order)]
         assert sorted(seen) == sorted(titles)
         await press(pilot, "s")
         at = {str(column.key.value): n for n, column in enumerate(table.ordered_columns)}
         for title in titles:
             before = sum(column.get_render_width(table) for column in table.ordered_columns[: at[title]])
-            for is_reversed in (title == screen.order, title != screen.order):
+            for is_reversed in (title == screen.rows.order, title != screen.rows.order):
                 await pilot.click(table, offset=(before + 2, 0))
                 await settled(pilot)
-                assert screen.order == title
+                assert screen.rows.order == title
                 assert named(screen) == [
-                    one.name for one in sort_rows(screen.ranked, title, is_reversed=is_reversed)
+                    one.name for one in sort_rows(screen.rows.ranked, title, is_reversed=is_reversed)
                 ], title
 
 
@@ -128,11 +131,11 @@ async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "r", "C")
         table = screen.query_one(DataTable)
-        by_name = {one.name: one for one in screen.ranked}
+        by_name = {one.name: one for one in screen.rows.ranked}
         assert {"recorded", "on the bench", "augment-example"} <= set(by_name)
         assert by_name["on the bench"].assessment.outcome is screen.bench.outcome
         assert str(table.get_cell("recorded", "cost")).strip() == "not recorded"
-        for one in screen.ranked:
+        for one in screen.rows.ranked:
             assert one.later_use == screen.bench.later_use(one.assessment.outcome)
 
         async def mark(name: str) -> None:
@@ -174,7 +177,7 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
         assert plot.has_focus, "A leads to the plot, C to the table"
         assert screen.course is not None
-        for one in screen.ranked:
+        for one in screen.rows.ranked:
             if one.variant is not None:
                 assert one.replay == replay(screen.course, one.variant.preset, bench.bench.original.limit)
         words = str(screen.query_one("#recorded", Static).render())
@@ -205,9 +208,9 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert bench.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 50
         # The cursor goes to the compactions of the row at hand, and to a message.
         screen = await brought(pilot, CompareScreen, "C")
-        first = next(one for one in screen.ranked if one.replay and one.replay.compacted)
+        first = next(one for one in screen.rows.ranked if one.replay and one.replay.compacted)
         assert first.replay is not None
-        screen.query_one(DataTable).move_cursor(row=screen.ranked.index(first))
+        screen.query_one(DataTable).move_cursor(row=screen.rows.ranked.index(first))
         await press(pilot, "tab", "home", "n")
         made = first.replay.compacted[0]
         assert screen.query_one(CallsPlot).call == made.call

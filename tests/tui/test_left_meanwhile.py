@@ -157,7 +157,7 @@ def test_variants_that_are_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
             screen = await brought(pilot, CompareScreen, "C")
             waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
             await pilot.press("r")
-            await until(lambda: len([text for text in screen.queue.written.values() if text]) == 2)
+            await until(lambda: len([text for text in screen.rows.queue.written.values() if text]) == 2)
             with no_thread_free():
                 pilot.app.exit()
 

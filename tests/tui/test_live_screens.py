@@ -134,17 +134,17 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
         assert api.received == []
         await pilot.press("r")
-        await until(lambda: len([text for text in screen.queue.written.values() if text]) == 2)
+        await until(lambda: len([text for text in screen.rows.queue.written.values() if text]) == 2)
         screen._show_row()
         assert words(screen.query_one("#details", Static)).endswith("\nHalf a")
         await press(pilot, "escape")
-        assert not screen.queue.is_running
-        assert len(screen.queue.waiting) == 2, "they can be asked again"
+        assert not screen.rows.queue.is_running
+        assert len(screen.rows.queue.waiting) == 2, "they can be asked again"
         assert [(entry.end, entry.calls) for entry in run_history.list_runs()] == [("cancelled", 1)] * 2
         assert run_history.load_run(run_history.list_runs()[0].id).calls[0].text == "Half a"
         assert KEY.encode() not in paths.runs().read_bytes()
         await press(pilot, "x", "x", "x")
-        assert screen.queue.waiting == ()
+        assert screen.rows.queue.waiting == ()
         await press(pilot, "escape")
         assert pilot.app.screen is bench
         assert repr(bench.bench.messages) == before
@@ -158,11 +158,11 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         screen = await brought(pilot, CompareScreen, "C")
         table, told = screen.query_one(TextTable), screen.query_one("#details", Static)
         await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
-        labels = [one.label for one in screen.queue.waiting]
+        labels = [one.label for one in screen.rows.queue.waiting]
         assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]
         await press(pilot, "r")
-        assert screen.queue.waiting == ()
-        names = [one.name for one in screen.ranked]
+        assert screen.rows.queue.waiting == ()
+        names = [one.name for one in screen.rows.ranked]
         assert names.index(labels[1]) < names.index(labels[0]), "a run without a summary frees nothing and comes last"
         for label, sign, expected in (
             (labels[0], "✔", ("the summarizer failed (truncated)",)),

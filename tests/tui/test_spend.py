@@ -96,7 +96,7 @@ async def test_one_confirmation_covers_all_variants_that_are_run(monkeypatch: py
             await press(pilot, key)
             assert pilot.app.screen is screen
             assert len(api.received) == sent
-            assert sum(one.run is not None for one in screen.ranked) == sent
+            assert sum(one.run is not None for one in screen.rows.ranked) == sent
 
 
 async def test_questions_to_a_model_need_a_confirmation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

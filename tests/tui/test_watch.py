@@ -205,8 +205,8 @@ async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
         compared = await brought(pilot, CompareScreen, "C")
         assert str(compared.query_one(DataTable).get_cell("trim", "watched")) == "○ ○ ✔ ○"
         # Simulated, each variant says where it first lost one: below the plot and over it, and w goes there.
-        one = next(one for one in compared.ranked if one.name == "trim")
-        compared.query_one(DataTable).move_cursor(row=compared.ranked.index(one))
+        one = next(one for one in compared.rows.ranked if one.name == "trim")
+        compared.query_one(DataTable).move_cursor(row=compared.rows.ranked.index(one))
         assert one.replay is not None
         lost = one.replay.compacted[0].call
         await press(pilot, "w")

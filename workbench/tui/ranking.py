@@ -259,6 +259,17 @@ def column_order(titles: Sequence[str], over: int) -> tuple[str, ...]:
     return (*titles[:at], WATCHED, SENT, *titles[at:])
 
 
+def heading(ranked: Sequence[RankRow], title: str, sign: str, watched: int, over: int) -> Text:
+    """Heading of a column. `sign` is the direction of the order if the rows are ordered by it, else ""; `watched` the
+    number of watched rules, `over` the width of the plot in cells."""
+    if title == WATCHED:
+        return Text("◉" * watched)
+    if title == SENT:
+        return Text("context over the session" if over >= SPARK else "context")
+    words = f"{title} {sign}".rstrip()
+    return Text(f"{words:>{width_of(ranked, title) - 2}}", "bold" if sign else "")
+
+
 def row_cells(
     one: RankRow, ranked: Sequence[RankRow], titles: Sequence[str], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 from typing import ClassVar, Literal
 
 from rich.text import Text
@@ -20,38 +19,28 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import sign_of
-from workbench.analysis.replay_table import cost_basis
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.bench.assessment import FIGURES, RECORDED, assess_recorded, compute
-from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
-from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
+from workbench.bench.assessment import RECORDED
+from workbench.runs.variants import BENCH_LABEL, Variant
 from workbench.tokens import Counter
 from workbench.tui.background import WorkCancelled, failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.two_outcomes import TwoOutcomes
-from workbench.tui.plain import plain, several, titled
+from workbench.tui.plain import plain, titled
 from workbench.tui.ranking import (
-    BEST,
-    FIRST,
     RANK_COLUMNS,
-    SENT,
-    SPARK,
-    WATCHED,
-    WORST,
     RankRow,
     column_order,
-    column_titles,
     details,
+    heading,
     room_over,
     row_cells,
-    sort_rows,
-    width_of,
 )
 from workbench.tui.screens import added_variants
-from workbench.tui.screens.added_variants import VariantQueue
 from workbench.tui.screens.run_words import who
-from workbench.tui.simulations import id_at_call, recorded_course, simulate
+from workbench.tui.screens.variant_rows import VariantRows
+from workbench.tui.simulations import id_at_call, recorded_course
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
@@ -66,10 +55,6 @@ ROWS: list[tuple[int, str]] | None = [(0, "-low"), (34, "-high")]
 Two = Literal["", "contexts", "summaries"]
 TWO: tuple[Two, ...] = ("", "contexts", "summaries")
 """Views of two outcomes side by side, in the order in which a key shows them; "": the table."""
-
-
-def all_presets() -> tuple[Preset, ...]:
-    return tuple(map(load_preset, preset_names()))
 
 
 class CompareScreen(ModalScreen[Variant | str]):
@@ -140,23 +125,12 @@ restores the former settings."""
     def __init__(self, bench: Bench, counter: Counter, *, on_plot: bool = False) -> None:
         super().__init__()
         self.bench, self.counter, self.on_plot = bench, counter, on_plot
-        self.titles = column_titles(goes_on=bench.epoch < len(bench.session.epochs))
-        self.every = False
-        self.count = 0
-        """Expected number of rows; 0 until the presets are read."""
-        self.rows: dict[str, RankRow] = {}
-        self.ranked: tuple[RankRow, ...] = ()
-        """Rows in the order of the table."""
-        self.added: tuple[Variant, ...] = ()
-        self.queue = VariantQueue(bench)
-        """Variants that need a model. Those that wait are the last rows of the table."""
+        self.rows = VariantRows(bench)
         self.course: Course | None = None
-        self.order, self.is_reversed = FIRST, False
-        self.marked: tuple[str, ...] = ()
         self.lines: Lines = "one"
         self.two: Two = ""
         self._shown: tuple[str, ...] = ()
-        """Names of all rows in the order of the table, waiting variants included."""
+        """Names of the rows that are drawn, waiting variants included."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -179,45 +153,24 @@ restores the former settings."""
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
     async def compare(self) -> None:
-        """Compute the figures of missing rows, then their facts, then their simulations, one by one in a thread."""
-        bench, worker, shown = self.bench, get_current_worker(), 0.0
-        presets = await asyncio.to_thread(all_presets if self.every else candidates)
-        variants = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
-        rows = {name: one for name, one in self.rows.items() if name in variants or one.variant is None or one.run}
-        self.rows, self.count = rows, len(variants.keys() | rows.keys())
+        """Compute the figures of missing rows, then their facts, then their simulations, and draw them meanwhile."""
+        worker, drawn = get_current_worker(), 0.0
 
-        def show(at_least: float = EVERY_S) -> None:
-            nonlocal shown
-            if time.monotonic() - shown >= at_least:
-                self._rank()
-                shown = time.monotonic()
+        async def draw_after_each(rows: AsyncIterator[None]) -> None:
+            nonlocal drawn
+            async for _ in rows:
+                if time.monotonic() - drawn >= EVERY_S:
+                    self._rank()
+                    drawn = time.monotonic()
+            self._rank()
 
-        if RECORDED not in rows and (recorded := await asyncio.to_thread(assess_recorded, bench)):
-            rows[RECORDED] = RankRow(RECORDED, await asyncio.to_thread(compute, recorded, *FIGURES))
-            self.count += 1
-        for name in [name for name in variants if name not in rows]:
-            found = await asyncio.to_thread(assess_offline, bench, variants[name])
-            rows[name] = RankRow(name, found, variant=variants[name])
-            show()
-        show(0)
-        needed = ("later_use",) if "needed" in self.titles else ()
-        for name in [name for name, one in rows.items() if not one.are_known]:
-            await asyncio.to_thread(compute, rows[name].assessment, "watched", *needed, "retention")
-            rows[name] = replace(rows[name], are_known=True)
-            show()
-        show(0)
+        await draw_after_each(self.rows.compact_all())
+        await draw_after_each(self.rows.find_facts())
         try:
             course = self.course or await self._show_recorded(worker)
         except WorkCancelled:
             return
-        for name in [name for name, one in rows.items() if not one.sent]:
-            if (variant := rows[name].variant) is None:
-                rows[name] = replace(rows[name], sent=tuple(point.tokens for point in course.growth))
-            else:
-                simulation = await asyncio.to_thread(simulate, course, variant.preset, bench)
-                rows[name] = replace(rows[name], sent=tuple(simulation.sent), replay=simulation)
-            show()
-        show(0)
+        await draw_after_each(self.rows.simulate_all(course))
 
     async def _show_recorded(self, worker: Worker[None]) -> Course:
         """Return the session with its token counts, for the simulations, and draw it as recorded. Raises
@@ -239,44 +192,34 @@ restores the former settings."""
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def _rank(self) -> None:
-        """Draw the rows: sorted once all their facts are known, until then in the order of computing."""
-        rows = tuple(self.rows.values())
-        known = len(rows) == self.count and all(one.are_known for one in rows)
-        self.ranked = tuple(sort_rows(rows, self.order, is_reversed=self.is_reversed)) if known else rows
+        self.rows.rank()
         self._draw()
 
     def _draw(self) -> None:
         """Draw the table again. The cursor follows its row, but stays at the top if it was there."""
-        table, here = self.query_one(TextTable), self.here
+        rows, table, here = self.rows, self.query_one(TextTable), self.here
         name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
         table.add_column("", key="mark")
         table.add_column("variant", key="policy")
-        watched = len(self.bench.watched)
-        over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
-        for title in column_order(self.titles, over):
-            table.add_column(self._heading(title, over), key=title)
-        top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
-        for one in self.ranked:
-            letter = sign_of(self.marked.index(one.name)) if one.name in self.marked else ""
-            table.add_row(*row_cells(one, self.ranked, self.titles, letter, top, over), key=one.name)
-        for each in self.queue.waiting:
-            words = "asking" if self.queue.is_running else "r asks"
+        watched, width = len(self.bench.watched), table.scrollable_content_region.width or self.size.width
+        over = room_over(rows.ranked, rows.titles, watched, width)
+        for title in column_order(rows.titles, over):
+            sign = ("▴" if rows.is_reversed else "▾") if title == rows.order else ""
+            table.add_column(heading(rows.ranked, title, sign, watched, over), key=title)
+        top = max((max(one.sent) for one in rows.ranked if one.sent), default=1)
+        for one in rows.ranked:
+            letter = sign_of(rows.marked.index(one.name)) if one.name in rows.marked else ""
+            table.add_row(*row_cells(one, rows.ranked, rows.titles, letter, top, over), key=one.name)
+        for each in rows.queue.waiting:
+            words = "asking" if rows.queue.is_running else "r asks"
             table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
-        self._shown = (*(one.name for one in self.ranked), *(one.label for one in self.queue.waiting))
+        self._shown = rows.names
         if name:
             table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
-        self._say()
+        self.query_one("#note", Static).update(titled("Compare", self.rows.progress()))
         self._show_row()
         self.call_after_refresh(self._show_row)  # the table then has its new height
-
-    def _heading(self, title: str, over: int) -> Text:
-        if title == WATCHED:
-            return Text("◉" * len(self.bench.watched))
-        if title == SENT:
-            return Text("context over the session" if over >= SPARK else "context")
-        words = f"{title} {'▴' if self.is_reversed else '▾'}" if title == self.order else title
-        return Text(f"{words:>{width_of(self.ranked, title) - 2}}", "bold" if title == self.order else "")
 
     @property
     def here(self) -> int:
@@ -287,8 +230,12 @@ restores the former settings."""
     @property
     def row(self) -> RankRow | Variant | None:
         """Row under the cursor; a variant if it waits for a model."""
-        name = self._shown[self.here] if self.here >= 0 else ""
-        return self.rows.get(name) or next((one for one in self.queue.waiting if one.label == name), None)
+        return self.rows.row_named(self._row_name)
+
+    @property
+    def _row_name(self) -> str:
+        """Name of the row under the cursor, "" if there is none."""
+        return self._shown[self.here] if self.here >= 0 else ""
 
     @on(DataTable.RowHighlighted)
     def _show_row(self) -> None:
@@ -298,13 +245,12 @@ restores the former settings."""
         one, view = self.row, self.query_one("#details", Static)
         width, height = view.content_size
         if isinstance(one, Variant):
-            text = (
-                self.queue.written.get(one.label, "")[-width * height :] or f"Summary by {who(one.summarizer)}: r asks."
-            )
+            written = self.rows.queue.written.get(one.label, "")[-width * height :]
+            text = written or f"Summary by {who(one.summarizer)}: r asks."
             view.update(Text(f"{plain(one.label)}\n{plain(text)}"))
         else:
             view.update(details(one, width, height) if one else "")
-        rows = [self.rows[name] for name in self.marked] or self.ranked
+        rows = [self.rows.by_name[name] for name in self.rows.marked] or self.rows.ranked
         lines = [each for each in rows if each.replay]
         if isinstance(one, RankRow) and one.replay and one not in lines:
             lines.append(one)
@@ -316,32 +262,8 @@ restores the former settings."""
         self.call_after_refresh(self._show_row)
 
     def _flush(self) -> None:
-        if self.queue.is_running:
+        if self.rows.queue.is_running:
             self._show_row()
-
-    def _say(self) -> None:
-        self.query_one("#note", Static).update(titled("Compare", self._progress()))
-
-    def _progress(self) -> str:
-        """Return the progress of the comparison, and how many variants r would run."""
-        compacted, assessed = len(self.ranked), sum(one.are_known for one in self.ranked)
-        replays = [one.replay for one in self.ranked if one.replay]
-        if not self.count:
-            return "reading the presets"
-        if compacted < self.count:
-            done = f"{compacted} of {self.count} compacted"
-        elif assessed < compacted:
-            done = f"looking for facts: {assessed} of {compacted}"
-        elif not all(one.sent for one in self.ranked):
-            done = f"simulating the session: {len(replays)} of {compacted}"
-        else:
-            done = f"{several(compacted, 'variant')} · {BEST} best {WORST} worst"
-            done += f" · {cost_basis(replays[0].rates)}" if replays else ""
-        waiting = several(len(self.queue.waiting), "variant") if self.queue.waiting else ""
-        asks = (
-            f"asking {waiting}, esc cancels · " if self.queue.is_running else f"r asks {waiting} · " if waiting else ""
-        )
-        return f"{asks}{self.bench.context.total} tokens before · {done}"
 
     def action_lines(self) -> None:
         self.lines = LINES[(LINES.index(self.lines) + 1) % len(LINES)]
@@ -361,25 +283,25 @@ restores the former settings."""
     # --- the order --------------------------------------------------------------------------------------------------
 
     def action_sort(self) -> None:
-        self._order(self.titles[(self.titles.index(self.order) + 1) % len(self.titles)], is_reversed=False)
+        titles = self.rows.titles
+        self._sort(titles[(titles.index(self.rows.order) + 1) % len(titles)], is_reversed=False)
 
     def action_turn(self) -> None:
-        self._order(self.order, is_reversed=not self.is_reversed)
+        self._sort(self.rows.order, is_reversed=not self.rows.is_reversed)
 
     @on(DataTable.HeaderSelected)
     def _heading_clicked(self, event: DataTable.HeaderSelected) -> None:
         if (title := event.column_key.value or "") in RANK_COLUMNS:
-            self._order(title, is_reversed=title == self.order and not self.is_reversed)
+            self._sort(title, is_reversed=title == self.rows.order and not self.rows.is_reversed)
 
-    def _order(self, title: str, *, is_reversed: bool) -> None:
-        self.order, self.is_reversed = title, is_reversed
-        self.ranked = tuple(sort_rows(self.ranked, title, is_reversed=is_reversed))
+    def _sort(self, title: str, *, is_reversed: bool) -> None:
+        self.rows.sort(title, is_reversed=is_reversed)
         self._draw()
 
     # --- which variants ---------------------------------------------------------------------------------------------
 
     def action_more(self) -> None:
-        self.every = not self.every
+        self.rows.every = not self.rows.every
         self.compare()
 
     def action_numbers(self) -> None:
@@ -392,69 +314,55 @@ restores the former settings."""
         added_variants.ask_model(self.app, self.bench, self._wait)
 
     def _add(self, variants: Sequence[Variant]) -> None:
-        self.added = (*self.added, *variants)
+        self.rows.added = (*self.rows.added, *variants)
         self.compare()
 
     def _wait(self, variants: Sequence[Variant]) -> None:
         """Add variants as rows that wait until r runs them, because a run may cost money."""
-        self.queue.add(variants)
+        self.rows.queue.add(variants)
         self._draw()
         self.query_one(TextTable).move_cursor(row=len(self._shown) - 1)
 
     def action_remove(self) -> None:
         one = self.row
-        if isinstance(one, Variant):
-            self.queue.remove(one)
-            self._draw()
-        elif one and (one.run or one.variant in self.added):
-            self.added = tuple(each for each in self.added if each is not one.variant)
-            del self.rows[one.name]
-            self.marked = tuple(name for name in self.marked if name != one.name)
-            self.compare()
-        else:
+        if not self.rows.remove(one):
             self.notify("Only rows that you added can be removed.", markup=False)
+        elif isinstance(one, Variant):
+            self._draw()
+        else:
+            self.compare()
 
     # --- asking summarizers -----------------------------------------------------------------------------------------
 
     def action_run(self) -> None:
-        if self.queue.waiting and not self.queue.is_running:
+        if self.rows.queue.waiting and not self.rows.queue.is_running:
             self.ask()
             self._draw()
 
     @work(exclusive=True, group="ask", exit_on_error=False, description="ask")
     async def ask(self) -> None:
-        variants = self.queue.waiting
+        variants = self.rows.queue.waiting
         try:
-            done = await self.queue.run_waiting(self.app)
+            done = await self.rows.queue.run_waiting(self.app)
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False, timeout=10)
             return
         finally:
             if self.is_attached:
                 self._draw()
-        for variant, one in zip(variants, done, strict=True):
-            self.rows[variant.label] = RankRow(variant.label, one.assessment, variant=variant, run=one)
+        self.rows.add_runs(variants, done)
         self.compare()
 
     # --- opening one row, two rows side by side ---------------------------------------------------------------------
 
     def action_mark(self) -> None:
         if isinstance(one := self.row, RankRow):
-            name, before = one.name, self.marked
-            self.marked = tuple(each for each in before if each != name) if name in before else (*before, name)
+            self.rows.toggle_mark(one.name)
             self._draw()
-
-    @property
-    def pair(self) -> tuple[RankRow, ...]:
-        """Rows to show side by side: the first two marked ones. If fewer are marked, the marked row, or else the first
-        row, with the row under the cursor; only one row if both are the same."""
-        here = self._shown[self.here] if self.here >= 0 else ""
-        names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
-        return tuple(self.rows[name] for name in names if name in self.rows)[:2]
 
     def action_side_by_side(self) -> None:
         two = TWO[(TWO.index(self.two) + 1) % len(TWO)]
-        if two and len(self.pair) < 2:
+        if two and len(self.rows.pair(self._row_name)) < 2:
             self.notify("space marks a row; d shows two of them side by side.", markup=False)
             return
         self._show_two(two)
@@ -463,7 +371,8 @@ restores the former settings."""
         self.two = two
         self.set_class(bool(two), "-two")
         if two:
-            self.query_one(TwoOutcomes).show(self.bench, *self.pair, summaries=two == "summaries")
+            pair = self.rows.pair(self._row_name)
+            self.query_one(TwoOutcomes).show(self.bench, *pair, summaries=two == "summaries")
         else:
             self.query_one(TextTable).focus()
 
@@ -485,7 +394,7 @@ restores the former settings."""
         """Close the two outcomes if they are shown; else cancel running calls; else go back to the bench."""
         if self.two:
             self._show_two("")
-        elif self.queue.is_running:
+        elif self.rows.queue.is_running:
             self.workers.cancel_group(self, "ask")
         else:
             await super().action_dismiss(result)
