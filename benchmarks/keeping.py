@@ -321,7 +321,7 @@ def users_words(case: Case, budget: int) -> tuple[list[str], int]:
     parts = _said(case.context.messages[:lead])
     left = max(0, budget - case.context.upto(lead).tokens)
     for message in reversed(case.context.messages):
-        if not (said := message.said):
+        if not (said := message.user_text):
             continue
         tokens = meter.text_tokens(said)
         if tokens > left:

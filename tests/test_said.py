@@ -33,8 +33,8 @@ RULE = "Always ask before the oven is opened."
 PUT_IN = "<reminder>Never bake at night, see @night.md, <Pin>a pin</Pin></reminder>"
 
 ASKED = Message("u1", "user", (Text(PUT_IN, injected=True), Text("Bake a loaf as in @loaf.md.")))
-ANSWER = Message("t1", "tool", (ToolResult("c1", (Text(ANSWERED),), said="Rye flour"),))
-REFUSAL = Message("t2", "tool", (ToolResult("c2", (Text(REFUSED + RULE),), is_error=True, said=RULE),))
+ANSWER = Message("t1", "tool", (ToolResult("c1", (Text(ANSWERED),), user_text="Rye flour"),))
+REFUSAL = Message("t2", "tool", (ToolResult("c2", (Text(REFUSED + RULE),), is_error=True, user_text=RULE),))
 TALK = (
     ASKED,
     Message("a1", "assistant", (CALL,)),

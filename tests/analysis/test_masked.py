@@ -47,8 +47,8 @@ TALK = (
     user("Now draw the timetable for the ferries of Sunday."),
 )
 PROBES = (
-    Probe("recall", "At which level does the weir open?", "412 cm", source=TALK[0].id, says=TALK[0].said),
-    Probe("recall", "Who opens the weir, with the sluice an hour later?", "the lock keeper", says=TALK[0].said),
+    Probe("recall", "At which level does the weir open?", "412 cm", source=TALK[0].id, says=TALK[0].user_text),
+    Probe("recall", "Who opens the weir, with the sluice an hour later?", "the lock keeper", says=TALK[0].user_text),
 )
 
 

@@ -109,7 +109,7 @@ def test_a_request_in_a_refusal_is_told_whole_though_the_refusal_is_shortened(bu
     """The user's words in a refused call were in the middle that the tail had cut out."""
     asked = "Oil the north gate first, for the south gate has rusted through and the miller is away until Sunday."
     refusal = f"{'The call was refused. ' * 30}The user said:\n{asked}\n{'Wait for them. ' * 30}"
-    refused = Message("r", "tool", (ToolResult("c", (Text(refusal),), True, said=asked),))
+    refused = Message("r", "tool", (ToolResult("c", (Text(refusal),), True, user_text=asked),))
     talk = [*loop("l", 20), user("u", "Move the gates."), agent("a", "", call("c", command="./move")), refused,
             agent("z", "I wait."), *loop("m", 2)]  # fmt: skip
     outcome = compacted(context_of(talk), budget)

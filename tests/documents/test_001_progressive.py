@@ -649,7 +649,7 @@ def test_e1_every_sample_is_told_its_own_first_request_or_none(path: Path) -> No
         return
     outcome, _ = run(context_at(session, None, Counter()), FULL, "A summary.")
     fronts = [text for text in (m.text for m in outcome.messages) if text.startswith("<original_request>\n")]
-    assert [text.startswith(f"<original_request>\n{first.said}\n</original_request>\n\n") for text in fronts] == (
+    assert [text.startswith(f"<original_request>\n{first.user_text}\n</original_request>\n\n") for text in fronts] == (
         [True] if known else []
     )
 

@@ -35,7 +35,7 @@ def result(of: ToolUse, text: str, *, is_error: bool = False) -> Message:
 def answered(of: ToolUse, said: str) -> Message:
     """A result through which the person speaks."""
     content = (Text(f"User has answered: {said}. You can now continue."),)
-    return Message(f"t{next(_numbers)}", "tool", (ToolResult(of.id, content, said=said),))
+    return Message(f"t{next(_numbers)}", "tool", (ToolResult(of.id, content, user_text=said),))
 
 
 def ran(command: str, output: str, *, is_error: bool = False) -> tuple[Message, Message]:

@@ -111,7 +111,7 @@ ENDS: list[tuple[Json, tuple[Block, ...]]] = [
     (part("tool-f", state="output-error", errorText="late"), (CALL, ToolResult("c", (Text("late"),), is_error=True))),
     (
         part("dynamic-tool", toolName="f", state="output-denied", approval={"reason": REFUSED}),
-        (CALL, ToolResult("c", (Text(REFUSED),), is_error=True, said=REFUSED)),
+        (CALL, ToolResult("c", (Text(REFUSED),), is_error=True, user_text=REFUSED)),
     ),
     (
         part("tool-f", state="output-denied"),
@@ -143,7 +143,7 @@ OUTPUTS: list[tuple[Json, ToolResult]] = [
     ),
     (
         {"output": {"type": "execution-denied", "reason": REFUSED}},
-        ToolResult("c", (Text(REFUSED),), is_error=True, said=REFUSED),
+        ToolResult("c", (Text(REFUSED),), is_error=True, user_text=REFUSED),
     ),
     ({"result": {"b": 2}, "isError": True}, ToolResult("c", (Text('{"b":2}'),), is_error=True)),
 ]

@@ -82,7 +82,7 @@ def test_messages_of_sub_agents_and_notices_are_in_no_epoch() -> None:
 def test_the_reason_of_a_refusal_is_user_text() -> None:
     run = {"status": "rejected-by-user", "reason": "Ring the tenor first."}
     session = read(FORMAT, thread({"role": "user", "content": [{"type": "tool_result", "toolUseID": "c", "run": run}]}))
-    assert session.messages[0].said == "Ring the tenor first."
+    assert session.messages[0].user_text == "Ring the tenor first."
 
 
 def test_folder_branch_and_mentioned_files() -> None:

@@ -394,7 +394,7 @@ CAPTURED = [
 
 def test_text_that_claude_code_added_is_not_user_text() -> None:
     session = read(FORMAT, body(messages=[{"role": "user", "content": CAPTURED}]))
-    assert [(m.id, m.kind, m.said, m.source) for m in session.messages] == [
+    assert [(m.id, m.kind, m.user_text, m.source) for m in session.messages] == [
         ("m1", "meta", "", (0,)),
         ("m1.2", "summary", "", (0,)),
         ("m1.3", "normal", "now the grout", (0,)),
@@ -417,7 +417,7 @@ def test_answers_to_a_question_tool_are_user_text() -> None:
     answer = 'User has answered: "Which?"="Slate". You can now continue with the answers in mind.'
     answered = {"type": "tool_result", "tool_use_id": "q", "content": answer}
     talk = [BODY["messages"][0], {"role": "assistant", "content": [question]}, {"role": "user", "content": [answered]}]
-    assert [message.said for message in read(FORMAT, body(messages=talk)).messages] == ["héllo", "", "Slate"]
+    assert [message.user_text for message in read(FORMAT, body(messages=talk)).messages] == ["héllo", "", "Slate"]
 
 
 def call_message(id: str, name: str, *before: Block) -> Message:

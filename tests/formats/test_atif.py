@@ -123,7 +123,7 @@ def test_a_trajectory_may_have_an_id_of_its_own(changes: Json, faults: list[str]
 def test_a_reminder_in_a_user_step_is_not_user_text() -> None:
     steps = [{"source": "user", "message": "<system-reminder>\nbe quick\n</system-reminder>\ngo on"}]
     session = read(FORMAT, body(steps))
-    assert session.messages[0].said == "go on"
+    assert session.messages[0].user_text == "go on"
     assert_exact(FORMAT, session, [replace(session.messages[0], source=())])
 
 

@@ -309,7 +309,7 @@ def test_text_of_the_editor_and_the_supervisor_is_not_user_text() -> None:
         Text("<supervisor>Be quick.</supervisor>\n", injected=True),
     )
     assert second.blocks == (Text("<supervisor>Be quick.</supervisor>\n", injected=True), Text("and now?"))
-    assert [first.said, second.said] == ["go on", "and now?"]
+    assert [first.user_text, second.user_text] == ["go on", "and now?"]
 
 
 def test_a_shortened_result_replaces_the_old_one(session: Session) -> None:

@@ -106,7 +106,7 @@ def test_what_a_person_gave_a_command_of_the_model_is_theirs_and_what_they_gave_
         user("u2", "u1", f"{asked}<command-args> </command-args>"),
         user("u3", "u2", f"{told}<command-args>opus</command-args>"),
     )
-    assert [(message.kind, message.said) for message in session.messages] == [
+    assert [(message.kind, message.user_text) for message in session.messages] == [
         ("normal", "only the parser"),
         ("meta", ""),
         ("meta", ""),
@@ -119,7 +119,7 @@ def test_what_an_editor_and_hooks_put_into_a_prompt_is_apart_from_the_persons_wo
         user("u2", "u1", "Now the tests.\n<system-reminder>\nBe brief.\n</system-reminder>"),
         user("u3", "u2", "<user-prompt-submit-hook>It is late.</user-prompt-submit-hook>\nGood night."),
     )
-    assert [message.said for message in session.messages] == ["Fix it.", "Now the tests.", "Good night."]
+    assert [message.user_text for message in session.messages] == ["Fix it.", "Now the tests.", "Good night."]
     assert {message.kind for message in session.messages} == {"normal"}
 
 
@@ -136,7 +136,7 @@ def test_what_a_person_said_through_a_tool_is_theirs() -> None:
         assistant("a2", "r1", "m2", call("t2", "ExitPlanMode", plan="Do it")),
         result("r2", "a2", "t2", refused),
     )
-    assert [message.said for message in session.messages if message.role == "tool"] == ["The left", "Not yet."]
+    assert [message.user_text for message in session.messages if message.role == "tool"] == ["The left", "Not yet."]
 
 
 def test_kinds_by_flag_and_type() -> None:

@@ -191,7 +191,7 @@ def test_what_was_typed_while_the_agent_worked_is_the_persons() -> None:
         attached("x3", "x2", "queued_command", **given, origin={"kind": "coordinator"}),
         attached("x4", "x3", "queued_command", prompt="Done", commandMode="task-notification"),
     )
-    assert [(message.kind, message.said) for message in session.messages[1:]] == [
+    assert [(message.kind, message.user_text) for message in session.messages[1:]] == [
         ("normal", "And the tests."),
         ("normal", "And the tests."),
         ("meta", ""),

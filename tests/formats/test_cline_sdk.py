@@ -203,7 +203,7 @@ def test_text_that_the_agent_added_is_not_user_text() -> None:
         {"type": "text", "text": '<user_input mode="act">fix it</user_input>'},
         {"type": "text", "text": "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"},
     ]
-    assert read({"role": "user", "content": content}).messages[0].said == "fix it"
+    assert read({"role": "user", "content": content}).messages[0].user_text == "fix it"
 
 
 SUMMARY = {

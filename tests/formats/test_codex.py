@@ -277,14 +277,14 @@ def test_where_codex_says_whose_a_part_is_that_is_believed() -> None:
     told = {"type": "message", "role": "user", "content": parts, "internal_chat_message_metadata_passthrough": about}
     session = read(FORMAT, rollout(FIRST[0], item(**told)))
     assert session.messages[0].blocks == (Text("a note", injected=True), Text("my words"))
-    assert (session.messages[0].said, session.title) == ("my words", "my words")
+    assert (session.messages[0].user_text, session.title) == ("my words", "my words")
 
 
 def test_answers_to_the_agents_questions_are_the_persons_words() -> None:
     ask = {"type": "function_call", "name": "request_user_input", "arguments": "{}", "call_id": "q"}
     answered = output("q", json.dumps({"answers": {"a": {"answers": ["red", "user_note: but dark"]}}}))
     session = read(FORMAT, rollout(*FIRST[:4], item(**ask), item(**answered)))
-    assert session.messages[-1].said == "red\nbut dark"
+    assert session.messages[-1].user_text == "red\nbut dark"
 
 
 def test_arguments_that_are_no_json_stay_those_of_a_function_call() -> None:

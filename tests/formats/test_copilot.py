@@ -215,7 +215,7 @@ def test_user_text_and_text_that_the_cli_adds() -> None:
         Text("<current_datetime>2026</current_datetime>\n\n", injected=True),
         Text("2026"),
     )
-    assert [m.said for m in session.context() if m.said] == ["look", "steer", "2026", "the red one", "none"]
+    assert [m.user_text for m in session.context() if m.user_text] == ["look", "steer", "2026", "the red one", "none"]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_the_reason_of_a_refusal_is_user_text(text: str, reason: str) -> None:
         "tool.execution_complete", toolCallId="t1", success=False, error={"message": text, "code": "rejected"}
     )
     session = read(FORMAT, chain(START, event("user.message", content="go"), response_event(request("t1")), refused))
-    assert session.context()[-1].blocks == (ToolResult("t1", (Text(text),), is_error=True, said=reason),)
+    assert session.context()[-1].blocks == (ToolResult("t1", (Text(text),), is_error=True, user_text=reason),)
 
 
 def test_an_attached_image_is_sent_after_its_name() -> None:
@@ -252,7 +252,7 @@ def test_an_attached_image_is_sent_after_its_name() -> None:
         Media("image/png", 4),
         Media("application/pdf", 4),
     )
-    assert session.context()[0].said == "see"
+    assert session.context()[0].user_text == "see"
 
 
 def usage_record(id: str, sent: int, read: int = 0, written: int = 0) -> Event:

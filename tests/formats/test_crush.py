@@ -172,7 +172,7 @@ def test_attachments_and_commands_next_to_user_text(tmp_path: Path) -> None:
     )
     session = load(database(tmp_path / "crush.db", rows, None), part="main")
     first, second = session.context()
-    assert (first.said, second.kind) == ("read it", "meta")
+    assert (first.user_text, second.kind) == ("read it", "meta")
     assert first.blocks[1:] == (
         Text(
             "\n<system_info>The files below have been attached by the user, consider them in your response"

@@ -114,7 +114,7 @@ def test_conversations_are_listed_newest_first(tmp_path: Path) -> None:
 
 def test_a_transcript_has_calls_and_no_results() -> None:
     session = files.load(SAMPLES / "cursor-transcript.jsonl")
-    assert [(message.role, message.said, len(message.calls)) for message in session.context()] == [
+    assert [(message.role, message.user_text, len(message.calls)) for message in session.context()] == [
         ("user", "When can the barge leave on Sunday? Not in the dark.", 0),
         ("assistant", "", 1),
         ("assistant", "", 0),

@@ -81,7 +81,7 @@ def test_the_visibility_of_messages() -> None:
     )
     session = read_lines(tools, hook, note, *TURNS)
     assert ids(session) == ["m", "u1", "a1", "u2"]
-    assert [(message.kind, message.said) for message in session.context()[:2]] == [("meta", ""), ("normal", "first")]
+    assert [(one.kind, one.user_text) for one in session.context()[:2]] == [("meta", ""), ("normal", "first")]
     assert [message.id for message in session.messages] == ["m", "n", "u1", "a1", "u2"]
 
 

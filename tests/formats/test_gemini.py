@@ -448,7 +448,7 @@ def test_answers_through_tools_are_user_text() -> None:
         ],
     )
     session = read(FORMAT, lines(HEAD, MESSAGES[1], record_of_calls))
-    assert [result.said for result in session.context()[-1].results] == ["green\nlarge", "smaller\n\nsteps", ""]
+    assert [result.user_text for result in session.context()[-1].results] == ["green\nlarge", "smaller\n\nsteps", ""]
 
 
 def test_stale_usage_is_recognised_by_its_mark_and_not_by_zeros() -> None:

@@ -253,7 +253,7 @@ def test_a_compaction_hides_and_does_not_delete() -> None:
 def test_text_that_goose_adds_to_a_request_is_not_user_text() -> None:
     info = "<info-msg>\nIt is currently Monday.\n</info-msg>"
     session = read(FORMAT, document(message_of("user", text("go on"), text(info)), message_of("user", text(info))))
-    assert [(m.said, m.kind) for m in session.context()] == [("go on", "normal"), ("", "meta")]
+    assert [(m.user_text, m.kind) for m in session.context()] == [("go on", "normal"), ("", "meta")]
 
 
 def test_the_sessions_cost_and_model_are_read() -> None:

@@ -105,7 +105,7 @@ def test_an_interrupted_call_is_answered_and_an_empty_answer_dropped() -> None:
 def test_text_that_the_agent_adds_is_not_user_text() -> None:
     session = read_records(user_record("go"), user_record("It is Monday.", kind="injection"), *step("s", "Ok."))
     assert described(session)[1] == ("user", "meta", "It is Monday.")
-    assert [message.said for message in session.context()] == ["go", "", ""]
+    assert [message.user_text for message in session.context()] == ["go", "", ""]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, ["one", "1"]), (2, []), (3, ["one", "1", "two", "2"])])

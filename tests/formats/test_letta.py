@@ -66,7 +66,7 @@ def test_what_messages_say() -> None:
         ("user", "meta", (Text(envelope("heartbeat", reason="go on"), injected=True),)),
         ("assistant", "normal", (Text("It is dark."),)),
     ]
-    assert (session.messages[1].said, session.messages[5].model, session.messages[0].time) == (
+    assert (session.messages[1].user_text, session.messages[5].model, session.messages[0].time) == (
         "hello",
         "m-1",
         1767323045,
@@ -151,11 +151,11 @@ def test_odd_parts() -> None:
         (ToolResult("a", (Text("1"),)), ToolResult("b", (Text("2"),), is_error=True)),
     ]
     assert [m.kind for m in session.messages[3:]] == ["meta", "normal", "normal"]
-    assert [m.said for m in session.messages[4:]] == ["two\nlines", "{broken"]
+    assert [m.user_text for m in session.messages[4:]] == ["two\nlines", "{broken"]
 
 
 def test_the_sample_lost_the_allergy() -> None:
     session = read(FORMAT, (SAMPLES / "letta-florist.af").read_bytes())
     assert [len(epoch.members) for epoch in session.epochs] == [5, 6]
-    assert "allergic" in session.context(1)[1].said
+    assert "allergic" in session.context(1)[1].user_text
     assert not any("allergic" in m.text for m in session.context())

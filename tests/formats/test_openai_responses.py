@@ -155,7 +155,7 @@ def test_what_a_tool_put_into_the_persons_text_is_told_from_it() -> None:
         Text("<environment_context>\n/w\n</environment_context>\n", injected=True),
         Text("go on"),
     )
-    assert (session.messages[0].said, session.title) == ("go on", "go on")
+    assert (session.messages[0].user_text, session.title) == ("go on", "go on")
 
 
 def test_another_format_gets_what_the_api_demands() -> None:

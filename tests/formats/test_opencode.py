@@ -426,8 +426,9 @@ def test_whose_words_a_text_is() -> None:
     question = {**tool("c2", output=answers), "tool": "question"}
     question["state"]["input"] = {"questions": [{"question": "Which?"}]}
     session = read(asked, agent("msg_2", "msg_1", tool("c1", "error", error=refused), question))
-    assert session.messages[0].said == "look at it"
-    assert [(r.said, r.text) for r in session.messages[2].results] == [("use make", refused), ("the blue one", answers)]
+    assert session.messages[0].user_text == "look at it"
+    results = [(one.user_text, one.text) for one in session.messages[2].results]
+    assert results == [("use make", refused), ("the blue one", answers)]
 
 
 def test_reasoning_in_several_parts_is_sent_with_its_opaque_half_once() -> None:

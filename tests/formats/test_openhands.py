@@ -342,11 +342,11 @@ def test_what_the_tool_puts_around_results_and_messages() -> None:
     ]
     messages = read(events).messages
     assert messages[0].blocks == (Text("go"), Text("a skill", injected=True))
-    assert messages[0].said == "go"
+    assert messages[0].user_text == "go"
     error = Text("[An error occurred during execution.]\n")
     assert [m.results[0] for m in messages[4:]] == [
         ToolResult("c1", (error, Text("no"), Text("a rule of the folder")), is_error=True),
-        ToolResult("c2", (Text("Action rejected: too slow"),), said="too slow"),
+        ToolResult("c2", (Text("Action rejected: too slow"),), user_text="too slow"),
         ToolResult("c3", (Text("Action rejected: too slow"),)),
     ]
 

@@ -169,7 +169,7 @@ def test_recorded_dollars_are_read() -> None:
 def test_files_and_skills_before_a_request_are_not_the_persons_words() -> None:
     content = '<file name="/w/a.py">\nprint()\n</file>\n<skill name="s" location="/s">\nsteps\n</skill>\n\nexplain it'
     session = read(FORMAT, lines(HEADER, said("a", None, "user", content)))
-    assert session.context()[0].said == "explain it"
+    assert session.context()[0].user_text == "explain it"
 
 
 def test_made_messages_come_back() -> None:

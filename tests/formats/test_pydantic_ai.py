@@ -108,7 +108,7 @@ PARTS: list[tuple[Json, str, str, tuple[Block, ...]]] = [
         given("Not that.", "denied"),
         "tool",
         "normal",
-        (ToolResult("c", (Text("Not that."),), is_error=True, said="Not that."),),
+        (ToolResult("c", (Text("Not that."),), is_error=True, user_text="Not that."),),
     ),
     (
         given("The tool call was denied.", "denied"),

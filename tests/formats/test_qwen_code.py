@@ -137,7 +137,7 @@ def test_whose_words_a_record_is() -> None:
     session = read(
         user("u1", None, "read @a.md", *files), fired, user("u2", "n", "and then", subtype="mid_turn_user_message")
     )
-    assert [m.said for m in session.context()] == ["read @a.md", "", "and then"]
+    assert [m.user_text for m in session.context()] == ["read @a.md", "", "and then"]
     assert [m.kind for m in session.context()] == ["normal", "meta", "normal"]
 
 

@@ -178,13 +178,13 @@ def test_results_as_texts_answer_their_calls_in_order() -> None:
 def test_whose_words_a_message_holds(parts: list[str], said: str) -> None:
     session = read(say("user", "<task>x</task>"), say("assistant", "y"), say("user", *parts), say("assistant", "z"))
     message = session.messages[2]
-    assert message.said == said
+    assert message.user_text == said
     assert message.kind == ("normal" if said else "meta")
     assert "".join(b.text for b in message.blocks if isinstance(b, Text)) == "".join(parts)
     assert_exact(FORMAT, session, session.context())
     anew = replace(message, source=())
     again = FORMAT.codec.read(Path("x"), FORMAT.codec.write(session, [*session.messages[:2], anew]).data, no_progress)
-    assert again.messages[2].said == said
+    assert again.messages[2].user_text == said
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_whose_words_a_message_holds(parts: list[str], said: str) -> None:
 )
 def test_what_was_said_about_a_call_stands_in_its_result(text: str, said: str) -> None:
     session = read(say("user", "<task>x</task>"), say("assistant", call("t1")), say("user", result("t1", text)))
-    assert [r.said for r in session.messages[2].results] == [said]
+    assert [r.user_text for r in session.messages[2].results] == [said]
 
 
 T = 1_700_000_000_000

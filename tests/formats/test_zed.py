@@ -48,7 +48,7 @@ def texts(session: Session, epoch: int | None = None) -> list[str]:
 
 def test_a_mention_is_not_the_persons_words() -> None:
     first = files.load(SAMPLE).context(1)[0]
-    assert first.said == "The D sounds weak. See \n; find out why, and never touch pipe 22."
+    assert first.user_text == "The D sounds weak. See \n; find out why, and never touch pipe 22."
     assert "C: pipe 14" in first.text
 
 

@@ -94,7 +94,7 @@ def test_what_a_server_was_sent_after_a_compaction_is_the_context_shown(name: st
 def test_all_answers_that_were_picked_are_the_persons_words() -> None:
     path = FILES.parents[2] / "sessions-more" / "claude-code" / "starcar-071b084-2.1.217.jsonl"
     session = read(path.read_bytes())
-    said = "\n".join(message.said for message in session.context())
+    said = "\n".join(message.user_text for message in session.context())
     picked = [
         answer
         for raw in path.read_bytes().splitlines()

@@ -115,7 +115,7 @@ def test_every_strategy_fails_for_what_is_broken_in_it(bench: Bench, id: str) ->
 
 def test_a_break_of_the_tasks_continuity_fails_with_its_sentence(bench: Bench) -> None:
     lossy = without_requests(assessed(bench, "message-window"))
-    newest = [message.said for message in bench.context.messages if message.starts_round][-1]
+    newest = [message.user_text for message in bench.context.messages if message.starts_round][-1]
     found = failures(lossy, Requirements(continuity=True), Path())
     assert found[0].message.startswith("the user's newest request is not in the result: “")
     assert newest[:40] in found[0].message

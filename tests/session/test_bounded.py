@@ -77,7 +77,7 @@ def block_of(kind: str, text: str) -> Any:
         "call": ToolUse("1", "Write", {"path": "a.py", "content": text}),
         "raw call": ToolUse("1", "Write", text),
         "result": ToolResult("1", (Text("first"), Media("image/png", 10), Text(text)), is_error=True),
-        "said": ToolResult("1", (Text("first"),), said=text),
+        "said": ToolResult("1", (Text("first"),), user_text=text),
         "unknown": Opaque("new", {"deep": [{"text": text}]}),
     }[kind]
 

@@ -1,17 +1,19 @@
-"""Whose words stand in a message."""
+"""The user's own words in a message."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from workbench.session import Message, Text, ToolResult
 
-_ANSWERED = ToolResult("q", (Text("User has answered your questions: Language = TypeScript"),), said="TypeScript")
+_ANSWERED = ToolResult("q", (Text("User has answered your questions: Language = TypeScript"),), user_text="TypeScript")
 _SILENT = ToolResult("r", (Text("total 8"),))
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "own"),
     [
         (Message("1", "user", (Text("Fix it."), Text("Now."))), "Fix it.\nNow."),
         (Message("2", "user", (Text("<date>", injected=True), Text("Fix it."))), "Fix it."),
@@ -24,5 +26,11 @@ _SILENT = ToolResult("r", (Text("total 8"),))
     ],
     ids=lambda value: value.id if isinstance(value, Message) else "",
 )
-def test_what_the_person_said(message: Message, said: str) -> None:
-    assert message.said == said
+def test_user_text_is_what_the_user_typed_or_answered(message: Message, own: str) -> None:
+    assert message.user_text == own
+
+
+@pytest.mark.parametrize("one", [_ANSWERED, Message("5", "tool", (_ANSWERED,))], ids=["result", "message"])
+def test_the_former_name_of_the_user_text_is_deprecated(one: Any) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"{type(one).__name__}\.said is now .*\.user_text"):
+        assert one.said == "TypeScript"

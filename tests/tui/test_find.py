@@ -23,7 +23,7 @@ MESSAGES = (
     Message("a", "user", (Text("go"),)),
     Message("b", "assistant", (ToolUse("1", "Read", {}), ToolUse("2", "Bash", {}))),
     Message("c", "tool", (ToolResult("1", (Text("x" * 4_000),)),)),
-    Message("d", "tool", (ToolResult("2", (Text("no"),), is_error=True, said="no"),)),
+    Message("d", "tool", (ToolResult("2", (Text("no"),), is_error=True, user_text="no"),)),
     Message("e", "assistant", (Text("done"),)),
 )
 LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, None, Counter()))

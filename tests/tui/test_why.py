@@ -290,7 +290,7 @@ def test_a_round_is_named_by_what_was_asked_there_and_a_file_by_its_end() -> Non
     )
     found = diagnose(bench.context, course, 1, own_preset(bench))
     largest = max(found.rounds, key=lambda one: one.tokens)
-    asked = next(one.said for one in found.session.messages if one.id == largest.message)
+    asked = next(one.user_text for one in found.session.messages if one.id == largest.message)
     drawn = parts_text(found, 80, 40).plain.split("\n")
     row = drawn[drawn.index("by round".ljust(80)) + 1]
     assert row.startswith(f"round {largest.number} {asked[:25]}")

@@ -367,7 +367,7 @@ def loop_of(session: Session) -> Loop | None:
 
 def _new_steps(message: Message) -> Iterator[Hashable]:
     if message.starts_round:
-        yield " ".join(message.said.split())
+        yield " ".join(message.user_text.split())
     for call in message.calls:
         yield call.name, call.input if isinstance(call.input, str) else json_text(call.input)
 

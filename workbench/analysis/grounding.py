@@ -67,7 +67,7 @@ class SummaryChecker:
         if earlier:
             head = [*head, Message("earlier", "user", (Text(without_secrets(earlier)),), "summary")]
         self._index = HeadIndex(head)
-        said = (prose(m.text if m.kind == "summary" else m.said) for m in head)
+        said = (prose(m.text if m.kind == "summary" else m.user_text) for m in head)
         self._user_words = [words for text in said if (words := stems(text))]
         self._all_user_words = frozenset[str]().union(*self._user_words)
 

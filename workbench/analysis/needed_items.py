@@ -149,7 +149,7 @@ class _OpenSentences:
         often: Counter[str] = Counter()
         items: dict[tuple[Kind, str], Item] = {}
         for message in head:
-            said = message.said if message.role != "assistant" else message.text
+            said = message.user_text if message.role != "assistant" else message.text
             often.update({word for text in texts(message) for word in words_of(text)})
             for sentence, words in sentences(_FENCE.sub(" ", said)):
                 kinds: list[Kind] = ["decision"] if _DECIDED.search(sentence) and not _ASKS.search(sentence) else []

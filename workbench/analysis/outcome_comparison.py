@@ -81,7 +81,7 @@ def language_note(summary: Language | None, context: Context) -> str:
     if summary is None:
         return ""
     languages = Counter(
-        language_of(message.said[:LANGUAGE_CHARS]) for message in context.messages if message.role == "user"
+        language_of(message.user_text[:LANGUAGE_CHARS]) for message in context.messages if message.role == "user"
     )
     del languages[None]
     own = max(languages, key=lambda one: languages[one], default=None)

@@ -53,7 +53,7 @@ class RulePattern(Struct, frozen=True):
             return "verbatim"
         if message.kind == "normal" and (is_agent_message(message) or message.role == "tool"):
             return "gone"
-        return self.in_other_words(message.said if message.starts_round else message.text)
+        return self.in_other_words(message.user_text if message.starts_round else message.text)
 
     def in_text(self, text: str) -> RuleVerdict:
         """Return the state in a text that is not a message."""

@@ -40,8 +40,8 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
             continue
         for block in masked_message(message).blocks:
             voice, text = _voice_and_text(message, block)
-            if voice == "result" and verbosity != "quiet" and isinstance(block, ToolResult) and block.said:
-                yield TranscriptEntry(index, "user", printable(block.said))
+            if voice == "result" and verbosity != "quiet" and isinstance(block, ToolResult) and block.user_text:
+                yield TranscriptEntry(index, "user", printable(block.user_text))
             if verbosity == "quiet" and voice != "assistant":
                 continue
             if verbosity == "compact":

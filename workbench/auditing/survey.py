@@ -225,7 +225,7 @@ def _compaction(
         cost=_cost(outcome, size_before, size_after, rates),
         removed_messages=len(removed) or None,
         removed_tool_results=sum(bool(message.results) for message in removed) if removed else None,
-        removed_user_messages=sum(bool(message.said) for message in removed) if removed else None,
+        removed_user_messages=sum(bool(message.user_text) for message in removed) if removed else None,
         rework=len(again.items),
         rework_tokens=again.tokens,
         resumed=again.resumed.calls,

@@ -270,7 +270,7 @@ def stretches(context: Context) -> Iterator[Stretch]:
             messages = context.messages[span.start : span.stop]
             first, size = messages[0], context.size(span.start, span.stop)
             calls = sum(len(message.calls) for message in messages)
-            words = one_line(first.said or first.text, FIRST_WORDS)
+            words = one_line(first.user_text or first.text, FIRST_WORDS)
             at = (number, note, span.start + 1, first.id, first.time, len(span))
             yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
 

@@ -187,7 +187,7 @@ def _message_with_request(context: Context, request: Message) -> Message | None:
     at = context.shape.index_of.get(request.id)
     if at is not None:
         return context.messages[at]
-    return next((one for one in context.messages if one.starts_round and one.said == request.said), None)
+    return next((one for one in context.messages if one.starts_round and one.user_text == request.user_text), None)
 
 
 def nearest(before: Shape, after: Shape, id: str | None) -> str | None:

@@ -45,7 +45,7 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return _placeholder(block)
         case _:
             error = ' error="true"' if block.is_error else ""
-            said = f"\n<user>\n{block.said}\n</user>" if block.said else ""
+            said = f"\n<user>\n{block.user_text}\n</user>" if block.user_text else ""
             return f"<tool_result{error}>\n{block.text}\n</tool_result>{said}"
 
 
@@ -95,8 +95,8 @@ def labelled(message: Message, labels: RoleLabels, limits: PartLimits, of: int) 
         text = result.text
         seen += min(len(text), limits.result)
         lines.append(f"[{labels.result}]: {_cut_end(text, limits.result)}")
-        if result.said:
-            lines.append(f"[{labels.user}]: {_cut_end(result.said, limits.text)}")
+        if result.user_text:
+            lines.append(f"[{labels.user}]: {_cut_end(result.user_text, limits.text)}")
     if limits.thinking and (text := "\n".join(b.text for b in message.blocks if isinstance(b, Thinking) and b.text)):
         seen += min(len(text), limits.thinking)
         lines.append(f"[{labels.thinking}]: {_cut_end(text, limits.thinking)}")

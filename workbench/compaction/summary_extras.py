@@ -135,7 +135,7 @@ def opening_request(opening: Shape) -> Original | None:
         if message.kind == "boundary":
             return None
         if message.starts_round:
-            return Original(opening.masked_at(index).said, message.id, index + 1)
+            return Original(opening.masked_at(index).user_text, message.id, index + 1)
     return None
 
 

@@ -56,12 +56,12 @@ def user_answers(messages: Sequence[Message]) -> Iterator[UserAnswer]:
         for index, message in enumerate(messages)
         if message.role != "assistant"
         for block in message.blocks
-        if isinstance(block, ToolResult) and block.said
+        if isinstance(block, ToolResult) and block.user_text
     ]
     call_ids = {block.call_id for _, block in results}
     calls = {call.id: call for message in messages if call_ids for call in message.calls if call.id in call_ids}
     for index, block in results:
-        for text, question, chosen in _split_answer(block.said, _questions(calls.get(block.call_id))):
+        for text, question, chosen in _split_answer(block.user_text, _questions(calls.get(block.call_id))):
             yield UserAnswer(text, question, chosen, messages[index].id, index)
 
 
@@ -73,7 +73,7 @@ def typed_texts(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
         if not answer.chosen:
             answered.setdefault(answer.index, []).append(answer.text)
     for index, message in enumerate(messages):
-        for text in [message.said] if message.starts_round else answered.get(index, ()):
+        for text in [message.user_text] if message.starts_round else answered.get(index, ()):
             if words := text.strip():
                 yield index, words
 

@@ -75,7 +75,7 @@ def path_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterat
                 for path in views(action.target):
                     yield Fact("path", path, at.id, called.index, "viewed", called.ok)
     for index, message in enumerate(messages):
-        for path in dict.fromkeys(_paths_in(message.text if is_agent_message(message) else message.said)):
+        for path in dict.fromkeys(_paths_in(message.text if is_agent_message(message) else message.user_text)):
             yield Fact("path", path, message.id, index, "mentioned")
 
 

@@ -73,7 +73,8 @@ def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Itera
             state, by = episodes.ending(number, line)
             yield Fact("error", line, messages[at].id, at, _call_text(called), state=state, by=by)
     for index, message in enumerate(messages):
-        if pasted := next((line for line in searched_part(message.said).split("\n") if _STRICT_ERROR.match(line)), ""):
+        lines = searched_part(message.user_text).split("\n")
+        if pasted := next((line for line in lines if _STRICT_ERROR.match(line)), ""):
             yield Fact("error", _cut(pasted), message.id, index, "reported by the user", state="unknown")
 
 

@@ -51,7 +51,7 @@ def message_prose(message: Message) -> str:
     The user's text is in own messages and in answers through tools; text that a tool added to a message counts for
     neither.
     """
-    text = message.text if is_agent_message(message) else message.said
+    text = message.text if is_agent_message(message) else message.user_text
     return prose(text) if text else ""
 
 

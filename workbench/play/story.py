@@ -245,8 +245,8 @@ class _Scenes:
         """Return the last request of the user before this call as a quotation, "" if there is none."""
         for index in range(self.course.calls[call - 1] - 1, -1, -1):
             message = self.course.messages[index]
-            if message.starts_round and message.said.strip():
-                return _quoted(message.said)
+            if message.starts_round and message.user_text.strip():
+                return _quoted(message.user_text)
         return ""
 
 

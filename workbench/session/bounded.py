@@ -72,9 +72,9 @@ def _bounded_block(block: Block, room: _Room) -> Block:
         case Opaque(_, raw):
             return block if (shorter := room.document(raw)) is raw else replace(block, raw=shorter)
         case ToolResult(_, content):
-            parts, said = tuple(_bounded_part(part, room) for part in content), room.text(block.said)
-            same = said is block.said and _are_same(parts, content)
-            return block if same else replace(block, content=parts, said=said)
+            parts, words = tuple(_bounded_part(part, room) for part in content), room.text(block.user_text)
+            same = words is block.user_text and _are_same(parts, content)
+            return block if same else replace(block, content=parts, user_text=words)
         case Media():
             return block
 

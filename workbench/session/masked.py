@@ -63,8 +63,9 @@ def _masked_result(block: ToolResult) -> ToolResult:
         else part
         for part in block.content
     )
-    said = without_secrets(block.said)
-    return block if (content, said) == (block.content, block.said) else replace(block, content=content, said=said)
+    words = without_secrets(block.user_text)
+    same = (content, words) == (block.content, block.user_text)
+    return block if same else replace(block, content=content, user_text=words)
 
 
 def _masked_json(value: Any) -> Any:
@@ -159,4 +160,4 @@ def _texts_of(block: Block) -> Iterator[str]:
             yield from (text for _, text in _texts_in(given))
         case ToolResult():
             yield from (part.text for part in block.content if isinstance(part, Text))
-            yield block.said
+            yield block.user_text

@@ -7,8 +7,9 @@ response in one record (Augment) gives several messages that share a record.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.base.stamps import is_time
 
@@ -66,15 +67,27 @@ class Media:
         return f"[{self.media_type}, {self.size} bytes]"
 
 
+def _deprecated_said(one: ToolResult | Message) -> str:
+    warnings.warn(f"{type(one).__name__}.said is now {type(one).__name__}.user_text", DeprecationWarning, stacklevel=3)
+    return one.user_text
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Result of the call `call_id`, as the model sees it. `said` are the user's own words in `content`, without the
+    """Result of the call `call_id`, as the model sees it. `user_text` is the user's own words in `content`, without the
     agent's wrapping: answers to the tool's questions, or the reason for refusing a plan or a call."""
 
     call_id: str
     content: tuple[Text | Media, ...]
     is_error: bool = False
-    said: str = ""
+    user_text: str = ""
+
+    if not TYPE_CHECKING:  # a type checker reports the deprecated name
+
+        @property
+        def said(self) -> str:
+            """Former name of `user_text`."""
+            return _deprecated_said(self)
 
     @property
     def text(self) -> str:
@@ -179,13 +192,20 @@ class Message:
         return tuple([block for block in self.blocks if isinstance(block, ToolResult)])
 
     @property
-    def said(self) -> str:
+    def user_text(self) -> str:
         """The user's own words, typed or given through a tool; "" without any."""
-        through = [block.said for block in self.blocks if isinstance(block, ToolResult) and block.said]
+        through = [block.user_text for block in self.blocks if isinstance(block, ToolResult) and block.user_text]
         if not self.starts_round:
             return "\n".join(through)
         typed = [block.text for block in self.blocks if isinstance(block, Text) and not block.injected]
         return "\n".join([*typed, *through])
+
+    if not TYPE_CHECKING:  # a type checker reports the deprecated name
+
+        @property
+        def said(self) -> str:
+            """Former name of `user_text`."""
+            return _deprecated_said(self)
 
     @property
     def starts_round(self) -> bool:

@@ -50,7 +50,7 @@ def story_chapters(messages: Sequence[Message], previous: str, labels: SummaryLa
     failed, refused = _setbacks(calls_in(messages), labels)
     chapters = [*_earlier_chapters(previous)]
     for start, stop in zip([0, *starts], [*starts, len(messages)], strict=True):
-        anchor = messages[start].said if start < len(messages) and messages[start].starts_round else ""
+        anchor = messages[start].user_text if start < len(messages) and messages[start].starts_round else ""
         ends = stop == len(messages)
         events = tuple(_events(messages, start, stop, failed, refused, ends))
         if events:

@@ -166,7 +166,7 @@ def matching(chosen: Filter, layout: Layout, outcome: Outcome, pins: frozenset[s
 
 def _roles(message: Message) -> tuple[str, ...]:
     """Word of the role column; the user's words in a tool result are the user's as well."""
-    return (role_word(message), *(("user",) if message.said else ()))
+    return (role_word(message), *(("user",) if message.user_text else ()))
 
 
 def tools_at(layout: Layout, index: int) -> set[str]:

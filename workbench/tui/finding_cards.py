@@ -65,7 +65,7 @@ def parts_text(found: Diagnosis, width: int, height: int) -> Text:
     messages."""
     largest = sorted(found.rounds, key=lambda one: -one.tokens)[: max(0, height)]
     first = {one.message for one in largest}
-    requests = {message.id: message.said for message in found.session.messages if message.id in first}
+    requests = {message.id: message.user_text for message in found.session.messages if message.id in first}
     cells, name = _columns(width)
     parts = [
         ("what it is made of", [(one.name, one.tokens, "") for one in found.layers]),

@@ -301,7 +301,7 @@ def first_words(message: Message) -> str:
     if calls := message.calls:
         first = f"{one_line(calls[0].name, 60)} {call_words(calls[0])}".rstrip()
         return first if len(calls) == 1 else f"{first} (+{len(calls) - 1})"
-    if words := untagged(message.said.strip()):
+    if words := untagged(message.user_text.strip()):
         return one_line(words) if message.starts_round else f"✎ {one_line(words)}"
     for block in message.blocks:
         match block:

@@ -79,7 +79,7 @@ def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[RuleEnt
     others = of_message(sentences_in(message), "") if message else []
     requests = [] if in_force else [RuleEntry(one, "a request", at, cost(at)) for at, one in _newest_requests(shape)]
     results = of_message(result_sentences(message), "from a tool") if message else []
-    is_users = message is not None and message.said and not hands_over(message.said)
+    is_users = message is not None and message.user_text and not hands_over(message.user_text)
     ordered = (here, others, elsewhere, requests, results) if is_users else (here, elsewhere, requests, others, results)
     replaced = [rule for rule in found if rule.replaced_by is not None]
     listed: dict[str, RuleEntry] = {}
@@ -121,10 +121,10 @@ def _newest_requests(shape: Shape) -> Iterator[tuple[int, str]]:
     """Yield (index, request) of the user's `MOST_ASKED` newest messages, the newest first. The request is the first
     question, else the first sentence; such a sentence comes last if the message hands over somebody else's text."""
     messages = shape.messages
-    users = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
+    users = (at for at in reversed(range(len(messages))) if messages[at].user_text and not messages[at].is_summary)
     handed: list[tuple[int, str]] = []
     for at in islice(users, MOST_ASKED):
-        text = shape.masked_at(at).said
+        text = shape.masked_at(at).user_text
         whole = tuple(_whole(text))
         question = next((one for one in whole if one.endswith(("?", "？"))), "")
         if question or (whole and not hands_over(text)):

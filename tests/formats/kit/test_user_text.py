@@ -73,7 +73,7 @@ def test_what_is_a_round() -> None:
         Message("e", "user", (own(REMINDER),), "summary"),
         Message("f", "assistant", (own(REMINDER),)),
     )
-    assert [message.said for message in read] == ["", "Bake.", "", "", "", ""]
+    assert [message.user_text for message in read] == ["", "Bake.", "", "", "", ""]
 
 
 ASKED = {"questions": [{"question": 'Which "flour"?'}, {"question": "How long?"}]}
@@ -115,10 +115,10 @@ def test_what_is_said_through_a_tool(tool: str, given: dict[str, object], text: 
     assert user_words_in(ToolUse("t", tool, given), result, TEXTS) == said
     asked = Message("a", "assistant", (ToolUse("t", tool, given),))
     (_, answered) = with_user_text([asked, Message("b", "tool", (result,))])
-    assert answered.said == said
-    assert answered.blocks == (ToolResult("t", (Text(text),), said=said),)
+    assert answered.user_text == said
+    assert answered.blocks == (ToolResult("t", (Text(text),), user_text=said),)
 
 
 def test_what_a_format_marked_stays() -> None:
-    marked = Message("b", "tool", (ToolResult("t", (Text(f"{REFUSED}no"),), said="never"),))
+    marked = Message("b", "tool", (ToolResult("t", (Text(f"{REFUSED}no"),), user_text="never"),))
     assert with_user_text([marked]) == (marked,)

@@ -20,7 +20,7 @@ from workbench.tui.rows import Groups
 
 
 class Desk:
-    """Stands where the screen stands. `said` are notes, `asked` the screens with what becomes of their answer, `work`
+    """Stands where the screen stands. `toasts` are notes, `asked` the screens with what becomes of their answer, `work`
     what was spawned and not yet done, by group."""
 
     def __init__(self, session: Session, counter: Counter | None = None, **how: Any) -> None:

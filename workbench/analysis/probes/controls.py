@@ -93,7 +93,8 @@ def _absent_things(messages: Sequence[Message], text: str) -> Iterator[str]:
     places: dict[str, set[int]] = {}
     number = 0
     for message in messages:
-        for sentence in sentences(message_prose(message) if is_agent_message(message) else without_paste(message.said)):
+        prose = message_prose(message) if is_agent_message(message) else without_paste(message.user_text)
+        for sentence in sentences(prose):
             number += 1
             for word in {word.lower() for word in _WORD.findall(sentence)}:
                 places.setdefault(word, set()).add(number)

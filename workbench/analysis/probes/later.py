@@ -220,7 +220,7 @@ def _is_file(path: str, item: Item) -> bool:
 
 
 def _prose(message: Message) -> list[str]:
-    text = message_prose(message) if is_agent_message(message) else without_paste(message.said)
+    text = message_prose(message) if is_agent_message(message) else without_paste(message.user_text)
     return list(sentences(text))
 
 

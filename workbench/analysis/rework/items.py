@@ -160,7 +160,7 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
 def _without_secrets(message: Message) -> Message:
     """Return a message masked for display. A message with nothing but results stays unmasked, because results are only
     compared."""
-    return message if message.results and not (message.said or message.calls) else searched_message(message)
+    return message if message.results and not (message.user_text or message.calls) else searched_message(message)
 
 
 def _items(

@@ -184,7 +184,7 @@ def notes_at(shape: Shape, index: int) -> Iterator[SessionNote]:
     """Notes on the message at `index`. Notes on results and lists are computed once for the whole shape, which takes
     seconds for 60 000 messages."""
     message = shape.masked_at(index)
-    if message.starts_round and (paths := mentioned(message.said)):
+    if message.starts_round and (paths := mentioned(message.user_text)):
         yield SessionNote(index, "mention", reminder(paths), paths)
     if message.results:
         for change in _changes(shape).get(index, ()):

@@ -144,7 +144,7 @@ def _other_content(message: Message, reminded: bool) -> Iterator[str]:
     words = [_block_text(block) for block in message.blocks if isinstance(block, Text | Media | Opaque)]
     if words:
         text = "\n".join(words)
-        yield f"[{message.role}] {with_reminder(text, message.said) if reminded else text}"
+        yield f"[{message.role}] {with_reminder(text, message.user_text) if reminded else text}"
 
 
 def _block_text(block: Text | Media | Opaque) -> str:

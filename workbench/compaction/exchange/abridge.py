@@ -128,7 +128,7 @@ def _entry(
     """Text of one entry, from the request's masked `messages`. The request is answered if its last message is the
     agent's and calls no tool. It continues in the tail if the results of its open calls are there (`continues`); else
     it was interrupted."""
-    has_request = "\n".join(message.said for message in messages if message.said)
+    has_request = "\n".join(message.user_text for message in messages if message.user_text)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:
         for action in actions_at(shape, index):

@@ -32,8 +32,9 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
     ids = {message.id for message in outcome.messages}
     for index in newest_words(context.shape):
         message = context.shape.masked_at(index)
-        if message.id not in ids and message.said.strip() and not _is_request_in_ledger(message.said, entries):
-            found.append(Lost(message.id, message.said.strip()))
+        text = message.user_text
+        if message.id not in ids and text.strip() and not _is_request_in_ledger(text, entries):
+            found.append(Lost(message.id, text.strip()))
     return tuple(found)
 
 

@@ -390,7 +390,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
             first = shape.messages[unit.start]
-            if before and first.starts_round and len(first.said) > before:
+            if before and first.starts_round and len(first.user_text) > before:
                 share *= _REQUEST_IN_TAIL / _TAIL
             own_rank = _priority_of_request(before, own) if asks else None
             rank = min(own_rank or Rank(Priority.WORTH, worth * share), rank)

@@ -248,7 +248,7 @@ class LedgerFiller:
         if unit not in self.out.units or line.entry.is_pasted:
             return step
         message = self.task.context.shape.masked_at(line.last)
-        whole = len(message.said.strip())
+        whole = len(message.user_text.strip())
         if len(message.text.strip()) != whole:
             return step
         # A shortened text keeps half of its characters at each end.

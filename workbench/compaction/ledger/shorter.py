@@ -101,7 +101,9 @@ def shortened(
     """
     clean = clean or searched_message(message)
     injected = [block for block in clean.blocks if isinstance(block, Text) and block.injected]
-    share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(injected) if message.said.strip()}
+    share: dict[int, int] = {}
+    if message.user_text.strip():
+        share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(injected)}
 
     def short(text: str) -> str:
         return clipped(_around_pastes(text, chars, language) if message.starts_round else text, chars, language)

@@ -132,7 +132,7 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
     last = max(len(messages) - 1, 1)
     rows = []
     for index, message in enumerate(messages):
-        own = message.starts_round or bool(message.said)
+        own = message.starts_round or bool(message.user_text)
         own_sentences = [one for one in sentences(words[index]) if len(one) <= LONGEST_SENTENCE] if words[index] else []
         rows.append((
             float(own),

@@ -100,8 +100,8 @@ def _all_events(shape: Shape) -> list[tuple[int, str]]:
 def _instructions(shape: Shape) -> list[tuple[int, str]]:
     found = []
     for index, message in enumerate(shape.masked):
-        if (message.starts_round or message.said) and not _ACKNOWLEDGED.fullmatch(message.said[:80]):
-            standing = next((one for one in sentences(prose(message.said)) if is_instruction(one)), "")
+        if (message.starts_round or message.user_text) and not _ACKNOWLEDGED.fullmatch(message.user_text[:80]):
+            standing = next((one for one in sentences(prose(message.user_text)) if is_instruction(one)), "")
             why = f"rule: {standing}" if standing else "the user's instruction"
             found.append((index, clip_at_word(why, WHY_CHARS)))
     return found

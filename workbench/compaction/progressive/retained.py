@@ -49,7 +49,7 @@ def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
     """The `<Pin>…</Pin>` passages in the user's own words, by index."""
     found: dict[int, tuple[str, ...]] = {}
     for index, message in enumerate(shape.masked):
-        if passages := tuple(text for passage in _PIN.findall(message.said) if (text := passage.strip())):
+        if passages := tuple(text for passage in _PIN.findall(message.user_text) if (text := passage.strip())):
             found[index] = passages
     return found
 
@@ -69,7 +69,7 @@ def _index_of(shape: Shape, original: Original) -> int | None:
     if original.id in shape.index_of:
         return shape.index_of[original.id]
     own = (index for index, message in enumerate(shape.messages) if message.starts_round)
-    same = (index for index in own if shape.masked_at(index).said == original.text)
+    same = (index for index in own if shape.masked_at(index).user_text == original.text)
     return next(same, None) if original.text else None
 
 
@@ -157,7 +157,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
         return ""
     at = first_request_index(context)
     if at is not None:
-        return context.shape.masked_at(at).said if at in going else ""
+        return context.shape.masked_at(at).user_text if at in going else ""
     carriers = [i for i, texts in extras_of(context.shape).items() if texts.request == original.text]
     carries = carriers[0] in consumed if carriers else oldest
     return original.text if carries else ""
@@ -166,7 +166,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
 def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> list[str]:
     """Texts of the user's requirement after its first request that this summary carries."""
     index_of = context.shape.index_of
-    places = [(message.said, index_of.get(message.id)) for message in _requirement_after(context.opening)]
+    places = [(message.user_text, index_of.get(message.id)) for message in _requirement_after(context.opening)]
     return [texts for texts, at in places if (at in going if at is not None else oldest)]
 
 

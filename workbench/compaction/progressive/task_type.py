@@ -136,7 +136,7 @@ def evidence_of(shape: Shape) -> Evidence:
     text_messages = [
         len(text)
         for message in shape.messages
-        if (text := (message.text if is_agent_message(message) else message.said).strip())
+        if (text := (message.text if is_agent_message(message) else message.user_text).strip())
     ]
     mean = sum(text_messages) // len(text_messages) if text_messages else 0
     return Evidence(len(shape.rounds.rounds), **counts, text_messages=len(text_messages), mean_chars=mean)

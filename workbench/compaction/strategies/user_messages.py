@@ -197,8 +197,8 @@ def _user_texts(context: Context, head: Head) -> Iterator[str]:
         yield from _USER_MESSAGE.findall(context.messages[index].text)
     for index in range(head.lead, head.stop):
         message = context.messages[index]
-        if message.starts_round and message.said.strip():
-            yield message.said.strip()
+        if message.starts_round and message.user_text.strip():
+            yield message.user_text.strip()
 
 
 def _tools(context: Context, head: Head) -> list[str]:

@@ -126,7 +126,7 @@ def _result(id: str, part: Item) -> Iterator[ToolResult]:
         yield ToolResult(id, (Text(text_of(part.get("errorText"))),), is_error=True)
     elif state == "output-denied":
         reason = text_of(dict_of(part.get("approval")).get("reason"))
-        yield ToolResult(id, (Text(reason or _DENIED),), is_error=True, said=reason)
+        yield ToolResult(id, (Text(reason or _DENIED),), is_error=True, user_text=reason)
 
 
 def _invocation_blocks(invocations: Any) -> Iterator[Block]:
@@ -166,7 +166,7 @@ def _sent_result(part: Item) -> ToolResult:
     kind = text_of(output.get("type"))
     if kind == "execution-denied":
         reason = text_of(output.get("reason"))
-        return ToolResult(id, (Text(reason or _DENIED),), is_error=True, said=reason)
+        return ToolResult(id, (Text(reason or _DENIED),), is_error=True, user_text=reason)
     return ToolResult(id, _output(output.get("value")), kind.startswith("error"))
 
 

@@ -187,4 +187,4 @@ def _cleared_block(block: Block, results: Mapping[str, str]) -> Block:
         return block
     if block.text == CLEARED or block.text.startswith(PERSISTED):
         return block
-    return replace(block, content=(Text(results[block.call_id]),), said="")
+    return replace(block, content=(Text(results[block.call_id]),), user_text="")

@@ -352,5 +352,5 @@ def title_of(reading: Reading, messages: tuple[Message, ...], branch: list[int])
     for leaf, title in reversed(reading.titled_leaves):
         if leaf in reading.by_uuid:
             return title
-    requests = (message.said for message in map(messages.__getitem__, branch) if message.starts_round)
+    requests = (message.user_text for message in map(messages.__getitem__, branch) if message.starts_round)
     return shortened(next((text for text in requests if text.strip()), ""))

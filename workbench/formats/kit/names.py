@@ -24,7 +24,7 @@ def unique_id(id: str, used: dict[str, int]) -> str:
 def first_words(messages: Iterable[Message], after: str = "") -> str:
     """Return the first words of the first request, at most 80 characters; the words after the mark `after`, if the text
     contains it."""
-    own = (message.said or message.text for message in messages if message.starts_round)
+    own = (message.user_text or message.text for message in messages if message.starts_round)
     text = next((words for words in own if words.strip()), "")
     if after:
         text = text.rpartition(after)[2]

@@ -152,7 +152,7 @@ def _content_v1(event: Event) -> EventContent | None:
     elif kind == "UserRejectObservation":
         reason = as_text(event.get("rejection_reason") or "")
         is_users = event.get("rejection_source", "user") == "user" and reason != _NO_REASON
-        result = ToolResult(call, (Text(f"Action rejected: {reason}"),), said=reason if is_users else "")
+        result = ToolResult(call, (Text(f"Action rejected: {reason}"),), user_text=reason if is_users else "")
     else:
         return None
     return EventContent("tool", (result,), call=call)

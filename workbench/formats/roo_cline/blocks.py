@@ -82,7 +82,7 @@ def with_own_words(role: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
     in_output = False  # True within tool output
     for block in blocks:
         if isinstance(block, ToolResult):
-            separated.append(replace(block, said=block.said or _feedback_in(block.text)))
+            separated.append(replace(block, user_text=block.user_text or _feedback_in(block.text)))
         elif not isinstance(block, Text):
             separated.append(block)
         elif spans := [*_words(block.text, in_output)]:

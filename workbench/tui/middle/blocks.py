@@ -49,10 +49,10 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
             parts += (
                 [TextPart(f"  {call_words(called)}", "dim"), TextPart(f"  {block.call_id}", "dim")] if called else []
             )
-            if block.said:
+            if block.user_text:
                 parts += [
                     TextPart("✎ user's words", "title"),
-                    TextPart(block.said),
+                    TextPart(block.user_text),
                     TextPart("◀ as the model reads it", "dim"),
                 ]
             language = language_of_call(called) if called else ""
