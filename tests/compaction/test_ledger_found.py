@@ -556,3 +556,20 @@ def test_what_was_pasted_stays_pasted_in_the_next_ledger() -> None:
     kept = [one for one in entries_of(small) if one.is_from_user and one.state == ""]
     assert kept
     assert not any(one.is_pasted for one in kept)
+
+
+def test_an_answer_that_the_user_typed_is_one_entry_with_its_question() -> None:
+    """It stood twice in the ledger: as the user's sentence, and as a decision with the question."""
+    talk = [
+        user("a", "Repair the weir at the old mill."),
+        agent("b", "The left gate is bent. Should I replace the gate with the spare one?"),
+        user("c", "na, let's try to straighten it"),
+        agent("d", "hammering " * 300),
+        *(one for n in range(8) for one in (user(f"u{n}", f"And gate {n}?"), agent(f"g{n}", "hammering " * 300))),
+    ]
+    outcome = compacted(context_of(talk), 700)
+    answers = [one for one in entries_of(outcome) if one.text == "na, let's try to straighten it"]
+    question = "Should I replace the gate with the spare one?"
+    assert answers == [LedgerEntry("user", "na, let's try to straighten it", 3, "", question)]
+    again = context_of([*outcome.messages, user("n", "Go on."), agent("o", "hammering " * 300)])
+    assert answers[0] in [one.entry for one in ledger_entries(again)]

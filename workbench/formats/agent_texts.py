@@ -103,6 +103,7 @@ _CLAUDE_CODE = AgentTexts(
         "task-notification", "total_tokens", "user-prompt-submit-hook",
     ),
     wrappers=("bash-input", "command-args"),
+    closings=(r"If you need specific details from before exiting plan mode [^\n]*",),
     answers={"AskUserQuestion": (_answers_in_pairs,)},
     refusals=(Refusal(_REFUSAL, _refusal_reason),),
 )  # fmt: skip

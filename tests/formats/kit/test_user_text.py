@@ -12,6 +12,8 @@ from workbench.session import Media, Message, Text, ToolResult, ToolUse
 
 REMINDER = "<system-reminder>\nThe oven is on.\n</system-reminder>"
 
+TRANSCRIPT = "\n\nIf you need specific details from before exiting plan mode (the oven's), read: /kitchen/a.jsonl"
+
 
 def own(text: str) -> Text:
     return Text(text)
@@ -40,6 +42,10 @@ def put_in(text: str) -> Text:
             "<command-name>/bake</command-name>\n<command-args>a loaf</command-args>",
             [put_in("<command-name>/bake</command-name>\n<command-args>"), own("a loaf"), put_in("</command-args>")],
         ),
+        (f"Bake.{TRANSCRIPT}", [own("Bake."), put_in(TRANSCRIPT)]),
+        (f"Bake.\n{REMINDER}{TRANSCRIPT}", [own("Bake."), put_in(f"\n{REMINDER}{TRANSCRIPT}")]),
+        (f"Bake.{TRANSCRIPT}\n\nThen eat.", [own(f"Bake.{TRANSCRIPT}\n\nThen eat.")]),
+        (TRANSCRIPT.strip(), [own(TRANSCRIPT.strip())]),
         ("<user_query>\nBake.\n</user_query>", [put_in("<user_query>\n"), own("Bake."), put_in("\n</user_query>")]),
     ],
 )  # fmt: skip

@@ -34,8 +34,8 @@ class LedgerEntry:
 
         kind         text                      state                                     detail
         instruction  the sentence, verbatim    "" or "gone": superseded by a later one   the later message, as #n
-        user         a sentence, verbatim, or  first, open: of that request, gone, ""    the later message, as #n
-                     the note on a paste
+        user         a sentence, verbatim, or  first, open: of that request, gone, ""    the later message, as #n, or
+                     the note on a paste                                                 the question it answers
         document     a sentence that the user  first, open: of that request, ""          ""
                      pasted, verbatim
         decision     the sentence, verbatim    "" or "answer": the user's to a question  the question

@@ -114,11 +114,25 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
         found[_key(entry)] = (
             FoundEntry(entry, fact.index, fact.index) if known is None else _updated(known, entry, fact.index)
         )
+    _join_answers(found)
     for one in (*_reasons(shape, number), *_agent_sentences(shape, number)):
         found.setdefault(_key(one.entry), one)
     found.update(dict(_errors_fixed_since(found.values(), facts, number)))
     found.update(dict(_weights_by_runs(found.values(), facts)))
     return tuple(sorted(_with_request_states(found, shape, original), key=_importance))
+
+
+def _join_answers(found: dict[tuple[EntryKind, str], FoundEntry]) -> None:
+    """Give a sentence of the user that answers a question of the agent the question as its detail, in the place of a
+    decision of its own."""
+    for key, answer in [*found.items()]:
+        if answer.entry.state == "answer":
+            sentence = found.get(("user", answer.entry.text.lower()))
+            if sentence and sentence.entry.source == answer.entry.source and sentence.entry.state != "gone":
+                found[_key(sentence.entry)] = replace(
+                    sentence, entry=replace(sentence.entry, detail=answer.entry.detail)
+                )
+                del found[key]
 
 
 def _importance(one: FoundEntry) -> tuple[int, int]:

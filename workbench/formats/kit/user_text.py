@@ -38,10 +38,12 @@ class AgentTexts:
       mentions them. Names that users might write themselves (`context`, `rules`) belong to one format only.
     wrappers: regular expressions for tags around the user's own words.
     answers: readers of the results of each tool that asks the user.
+    closings: regular expressions for untagged texts after the user's words, to the end of the message.
     """
 
     tags: tuple[str, ...] = ()
     wrappers: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
     answers: Mapping[str, tuple[ReadAnswers, ...]] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()
 
@@ -56,6 +58,7 @@ def merged(*texts: AgentTexts) -> AgentTexts:
     return AgentTexts(
         tuple(tag for one in texts for tag in one.tags),
         tuple(wrapper for one in texts for wrapper in one.wrappers),
+        tuple(closing for one in texts for closing in one.closings),
         answers,
         tuple(refusal for one in texts for refusal in one.refusals),
     )
@@ -127,7 +130,11 @@ def is_injected(blocks: Sequence[Block]) -> bool:
 def split_user_text(text: str, known: AgentTexts, also: Collection[str] = ()) -> tuple[Text, ...]:
     """Return a user's text as blocks of own and injected words in turn; joined they equal `text`. White space between
     them is part of the injected blocks."""
-    if "<" not in text or not (spans := [*_spans(text, _opening((*known.tags, *also), known.wrappers))]):
+    spans = [*_spans(text, _opening((*known.tags, *also), known.wrappers))] if "<" in text else []
+    if known.closings and (closing := _closing(known.closings).search(text)):
+        spans = [(start, stop) for start, stop in spans if stop <= closing.start()]
+        spans.append(closing.span())
+    if not spans:
         return (Text(text),)
     blocks: list[Text] = []
     injected, at = "", 0
@@ -168,6 +175,11 @@ def _spans(text: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
 def _opening(tags: tuple[str, ...], wrappers: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(map(re.escape, tags))
     return re.compile(rf"(?:^|(?<=>))[ \t]*<({names})(?:\s[^<>\n]*)?>|</?(?:{'|'.join(wrappers)})>", re.MULTILINE)
+
+
+@cache
+def _closing(closings: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\n\n(?:{'|'.join(closings)})\s*\Z")
 
 
 def user_words_in(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> str:
