@@ -19,9 +19,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.contradiction import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of, is_negated
-from workbench.analysis.plain_form import with_digits
 from workbench.analysis.searched_lines import (
     LONGEST_LINE,
     MOST_CANDIDATES,
@@ -32,6 +30,7 @@ from workbench.analysis.searched_lines import (
 )
 from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
 from workbench.analysis.sentence_match import SentenceQuery, is_rejected, is_right, is_stated, meaning, sentence_query
+from workbench.facts.amounts import Value, values_in, with_digits
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
 from workbench.facts.terms import content_terms, language_of

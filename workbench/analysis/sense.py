@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.sentence_form import WORD_CLASSES, is_sentence
 from workbench.base.session_caches import session_cache
+from workbench.facts.amounts import Value, values_in
 from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, MODIFIERS, TOKEN, content_terms, token_terms
 from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
 

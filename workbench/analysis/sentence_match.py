@@ -6,13 +6,13 @@ import re
 
 from msgspec import Struct
 
-from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.contradiction import contradicts, differs_in_value
 from workbench.analysis.distortion import distorts, with_shared_objects
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
 from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, is_word_list, order_agreement
+from workbench.facts.amounts import Value, values_in
 from workbench.facts.terms import TOKEN, content_terms, token_terms
 from workbench.facts.word_tables import bounded, pattern
 
