@@ -111,6 +111,13 @@ def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
         ),
         ("git checkout -- a.md; git rm 'b c.md'", [(R, "a.md"), (D, "b c.md")]),
         ("'unclosed", []),
+        ("$x = Get-Foo; sc $x hi", []),
+        ("$x = 'a.md'; $x = Get-Foo; sc $x hi", []),
+        ("$x = 'a.md'; $x = Get-Foo -Name b.md; sc $x hi", []),
+        ("$x = 'a.md'; $x=Get-Foo; sc $x hi", []),
+        ("$x = 'a.md'; $x += '.old'; sc $x hi", []),
+        ("$x = 'a.md'; $y = $x; sc $y hi", [(C, "a.md")]),
+        ("$x = New-Item a.md; $y = 'del' + 'b.md'", [(C, "a.md")]),
     ],
 )
 def test_what_a_line_of_powershell_does(line: str, done: list[tuple[str, str]]) -> None:

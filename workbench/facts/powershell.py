@@ -18,7 +18,9 @@ _TOKEN = re.compile(
     r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"`]|`.)*(?:\"|`?\Z)|[;|\n{}]|[\d*]?>&\d|[\d*]?>>?|[^\s;|{}'\">]+", re.DOTALL
 )
 """A quoted text, a separator, a redirection or a word. An unclosed quote extends to the end: linear time."""
-_SET = re.compile(r"\$(\w+)=")
+_ASSIGNMENT = re.compile(r"\$(\w+)([-+*/%]?=)")
+_VALUE = re.compile(r"['\"].*|\$\w+|\d+", re.DOTALL)
+"""A value that the line shows; a bare word after `=` is a command, whose output is unknown."""
 _VARIABLE = re.compile(r"\$(?:env:)?\w+|\$[({]")
 _CMDLETS = {
     "set-content": "set-content", "sc": "set-content", "out-file": "set-content", "add-content": "add-content",
@@ -41,10 +43,14 @@ def effects(line: str) -> tuple[Effect, ...]:
     folder: str | None = ""
     variables: dict[str, str] = {}
     for words in _statements(_without_here_strings(line)):
-        *before, last = words
-        if (name := _SET.fullmatch("".join(before))) is not None:
-            variables[name[1].lower()] = _expanded(last, variables)
-            continue
+        if (assignment := _assignment(words)) is not None:
+            name, operator, words = assignment
+            if operator == "=" and len(words) == 1 and _VALUE.fullmatch(words[0]):
+                variables[name] = _expanded(words[0], variables)
+            else:
+                variables.pop(name, None)
+            if not words or not words[0][0].isalpha():
+                continue
         words = [_expanded(word, variables) for word in words]
         name_of = words[0].lower()
         if name_of in ("cd", "set-location", "sl", "pushd", "push-location") and len(words) > 1:
@@ -81,6 +87,15 @@ def _statements(text: str) -> Iterator[list[str]]:
             words = []
         else:
             words.append(token)
+
+
+def _assignment(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
+    """Return variable, operator and the words of the value; None for a statement that assigns nothing."""
+    for count in (1, 2):
+        start = "".join(words[:count])
+        if (found := _ASSIGNMENT.match(start)) is not None:
+            return found[1].lower(), found[2], [*filter(None, [start[found.end() :]]), *words[count:]]
+    return None
 
 
 def _expanded(word: str, variables: dict[str, str]) -> str:
