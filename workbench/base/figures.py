@@ -58,12 +58,12 @@ def points(difference: float) -> str:
 
 
 def change(before: float, after: float) -> str:
-    """Format the relative change of an amount: `−60 %`, `+3 %`; a factor, `× 46`, from ten times on; "" if `before` is
+    """Format the relative change of an amount: `−60 %`, `+3 %`; a factor, `46 ×`, from ten times on; "" if `before` is
     0."""
     if not before:
         return ""
     if after >= 10 * before:
-        return f"× {grouped(after / before)}"
+        return percent(after / before)
     share = percent(after / before - 1)
     return share if share.startswith("−") else f"+{share}"
 
