@@ -16,7 +16,14 @@ from workbench.conformance.building import METER
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage
-from workbench.summarizers.exact_counts import ExactCount, check_plausible, count_exactly, recalibrate, scale_from
+from workbench.summarizers.exact_counts import (
+    ExactCount,
+    check_plausible,
+    count_exactly,
+    no_scale_reason,
+    recalibrate,
+    scale_from,
+)
 from workbench.tokens import Basis, Counter, SessionMeter, family_of, scales
 from workbench.tokens.calibration import Scale
 
@@ -110,6 +117,23 @@ def test_only_the_sessions_own_tokenizer_teaches_it(
     meter = SessionMeter(Counter(), family_of(session), scale, counted=True)
     taught = scale_from(meter, ExactCount(counter, 2_000, 1_000), session)
     assert (taught.value if taught else None) == (value and pytest.approx(min(value, 2.0)))
+
+
+@pytest.mark.parametrize(
+    ("scale", "session", "counter", "local", "reason"),
+    [
+        (BILLED, OF_CLAUDE, "gpt-4o", 1_000, f"gpt-4o counts by another tokenizer than {OF_CLAUDE}"),
+        (BILLED, OF_NOBODY, "gpt-4o", 1_000, f"the tokenizer of {OF_NOBODY} is unknown, and its own calls were billed"),
+        (BILLED, OF_CLAUDE, OF_CLAUDE, 0, "no token was counted here"),
+        (BILLED, OF_CLAUDE, OF_CLAUDE, 1_000, ""),
+    ],
+)
+def test_a_count_that_changes_no_scale_has_a_reason(
+    scale: Scale, session: str, counter: str, local: int, reason: str
+) -> None:
+    meter, exact = SessionMeter(Counter(), family_of(session), scale, counted=True), ExactCount(counter, 2_000, local)
+    assert no_scale_reason(meter, exact, session) == (f"{reason}; the session's figures are kept" if reason else "")
+    assert (scale_from(meter, exact, session) is None) == bool(reason)
 
 
 async def test_a_gateway_that_only_estimates_is_not_believed(api: FakeApi) -> None:

@@ -60,11 +60,12 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
 
 
 def _learnt(session: Session, context: Context, exact: ExactCount) -> Scale | None:
-    scale = scale_from(context.layout.sizes.meter, exact, session.model)
+    meter = context.layout.sizes.meter
+    scale = scale_from(meter, exact, session.model)
     if scale:
         scales.keep(session, scale)
     else:
-        warn(f"{no_scale_reason(exact, session.model)}.")
+        warn(f"{no_scale_reason(meter, exact, session.model)}.")
     return scale
 
 

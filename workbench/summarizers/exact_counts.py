@@ -102,21 +102,28 @@ def recalibrate(scale: Scale, exact: ExactCount) -> Scale:
 
 
 def scale_from(meter: Meter, exact: ExactCount, model: str | None) -> Scale | None:
-    """Return the new scale of a session of `model`; `meter` made the local count in `exact`. None if the local count is
-    0, if `meter` has no scale, or if the API counted with another tokenizer than the session's."""
-    if not isinstance(meter, SessionMeter) or not exact.local:
+    """Return the new scale of a session of `model`; `meter` made the local count in `exact`. None if the count changes
+    no scale, see `no_scale_reason`."""
+    if not isinstance(meter, SessionMeter) or no_scale_reason(meter, exact, model):
         return None
-    if meter.family.known:
+    return recalibrate(meter.scale, exact)
+
+
+def no_scale_reason(meter: Meter, exact: ExactCount, model: str | None) -> str:
+    """Return why an exact count does not change the scale of a session of `model`, "" if it does."""
+    session = model or "this session"
+    if not isinstance(meter, SessionMeter):
+        reason = "the figures of this session have no scale"
+    elif not exact.local:
+        reason = "no token was counted here"
+    elif meter.family.known:
         same = family_of(exact.model) == meter.family
+        reason = "" if same else f"{exact.model} counts by another tokenizer than {session}"
     else:  # unknown tokenizers: once calls were billed, only the same model has the same one
         billed = meter.scale.calls and not meter.scale.source
         same = not billed or plain_name(exact.model) == plain_name(model or "")
-    return recalibrate(meter.scale, exact) if same else None
-
-
-def no_scale_reason(exact: ExactCount, model: str | None) -> str:
-    """Return the reason for which a count by another tokenizer does not change the session's scale."""
-    return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures are kept"
+        reason = "" if same else f"the tokenizer of {session} is unknown, and its own calls were billed"
+    return reason and f"{reason}; the session's figures are kept"
 
 
 def _local_count(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:

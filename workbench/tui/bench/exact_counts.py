@@ -61,7 +61,7 @@ async def _count(host: Host, model: str) -> str:
         calibrate(host, scale)
         note = f"from now on: × {scale.value:.2f}, {scale.source}"
     else:
-        note = no_scale_reason(before, bench.session.model)
+        note = no_scale_reason(meter, before, bench.session.model)
     return f"{counts_text(before, after)}\n\n{note}"
 
 
