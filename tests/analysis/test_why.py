@@ -383,7 +383,8 @@ def test_a13_the_limit_after_a_refusal_is_the_window_where_the_refused_request_w
     assert (found.tokens, found.by) == limit
     if limit == (1_499, "window"):
         assert found.why == (
-            "the model's window, as given; it rejected a request of about 1 500 tokens after a prompt of 300"
+            "the model's window, set for this session; it rejected a request of about 1 500 tokens "
+            "after a prompt of 300"
         )
 
 

@@ -174,7 +174,7 @@ def test_soft_checks_fail_without_stopping_an_export() -> None:
     checks = by_name(outcome(KeptSpan(0, 1), long, KeptSpan(6, 8)), policy=low)
     assert [check for check in checks.values() if not check.passed] == [
         Check("smaller", False, False, f"155 → {grouped(5_010)} tokens"),
-        Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens, as given"),
+        Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens, set for this session"),
         Check(
             "under the threshold", False, False, f"trigger 50 characters (history size): now {grouped(20_172)}, fires"
         ),

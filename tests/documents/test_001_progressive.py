@@ -92,7 +92,7 @@ def test_fewer_than_a_quarter_of_the_window_remaining_fires(tokens: int, fires: 
     assert (trigger.fires, trigger.limit) == (fires, 150_001)
     remaining = f"{200_000 - tokens:,}".replace(",", " ")
     assert trigger.note.replace("\N{NARROW NO-BREAK SPACE}", " ") == (
-        f"{remaining} of 200 000 tokens remain, threshold 50 000; window 200 000 tokens, as given"
+        f"{remaining} of 200 000 tokens remain, threshold 50 000; window 200 000 tokens, set for this session"
     )
     off = policy(trigger_on_remaining_tokens=False)
     assert not triggers(Gauge(tokens=tokens, limit=Window(200_000, "given")), off)[0].fires

@@ -884,6 +884,6 @@ def test_the_window_is_200_000_or_what_is_set_or_the_sessions_own() -> None:
     told.append(triggers(now._replace(limit=None), policy(context_window=0))[0].note)
     assert [note.replace("\N{NARROW NO-BREAK SPACE}", " ") for note in told] == [
         "window 200 000 tokens, from the settings",
-        "window 100 000 tokens, as given",
+        "window 100 000 tokens, set for this session",
         "window 200 000 tokens, assumed",
     ]

@@ -44,7 +44,7 @@ REAL = [
 @pytest.mark.parametrize(
     ("given", "recorded", "agent", "model", "window"),
     [
-        (100_000, 258_400, "pi", OPUS, "100 000 tokens, as given"),
+        (100_000, 258_400, "pi", OPUS, "100 000 tokens, set for this session"),
         (None, 258_400, "pi", OPUS, "258 400 tokens, recorded by the session"),
         (None, 1, "pi", OPUS, "1 tokens, recorded by the session"),
         (None, None, "pi", OPUS, "200 000 tokens, by the table of models"),
@@ -52,7 +52,7 @@ REAL = [
         (None, 258_400, "pi", "unheard of", "258 400 tokens, recorded by the session"),
         (None, None, "pi", "unheard of", "None"),
         (None, None, "pi", None, "None"),
-        (100_000, None, "codex", "gpt-5.5", "100 000 tokens, as given"),
+        (100_000, None, "codex", "gpt-5.5", "100 000 tokens, set for this session"),
         (None, 272_000, "codex", "gpt-5.5", "272 000 tokens, recorded by the session"),
         (None, None, "codex", "gpt-5.5", f"258 400 tokens, {OWN_LIST}"),
         (None, None, "codex", "openai/gpt-5-codex", f"258 400 tokens, {OWN_LIST}"),

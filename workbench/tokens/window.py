@@ -70,9 +70,9 @@ def allowances() -> tuple[Allowance, ...]:
 Source = Literal["given", "recorded", "agent", "table", "settings"]
 
 _WORDS: dict[Source, str] = {
-    "given": "as given",
+    "given": "set for this session",
     "recorded": "recorded by the session",
-    "agent": "as the agent gives it",
+    "agent": "set by the agent",
     "table": "by the table of models",
     "settings": "by your settings",
 }

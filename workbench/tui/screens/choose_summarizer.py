@@ -121,7 +121,7 @@ def choices(
         SummarizerChoice(SummarizerName("recorded", entry.id), _run_title(entry), _run_about(entry))
         for entry in recorded
     ]:
-        found += [SummarizerChoice(None, "Recorded runs, played again offline"), *runs]
+        found += [SummarizerChoice(None, "Recorded runs: their answers, offline"), *runs]
     found.append(SummarizerChoice(None, "Rehearse a failure: nothing is sent"))
     for kind in FAILURE_KINDS:
         about = FAILURES[kind][1] if kind in FAILURES else GARBAGE

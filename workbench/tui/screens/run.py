@@ -243,11 +243,11 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             self.focus_pane(self.pane)
         self.refresh_bindings()
 
-    @on(RunHistory.PlayBack)
-    def _play_again(self, event: RunHistory.PlayBack) -> None:
+    @on(RunHistory.RunChosen)
+    def _use_run(self, event: RunHistory.RunChosen) -> None:
         self.action_history()
         self.summarize_with(event.name)
-        self.say(f"{event.name} writes the summary now: enter plays it again")
+        self.say(f"the summarizer is now {event.name}: enter uses its answers again")
 
     # --- running ----------------------------------------------------------------------------------------------------
 

@@ -53,11 +53,11 @@ class RunHistory(Vertical):
     HELP = """\
 Every live run is saved on this machine, failed and cancelled ones too: its requests, answers, cost and check \
 results, but never a key. space marks a run and d compares it with the one under the cursor. enter or r makes a run \
-the summarizer of this session: enter on the run screen then plays it again, offline. b sums up what the runs have \
-cost, by day, model and session. H closes the list."""
+the summarizer of this session: enter on the run screen then uses its answers again, offline. b sums up what the runs \
+have cost, by day, model and session. H closes the list."""
     EMPTY = "No runs yet. H closes this list; enter then begins one."
     BINDINGS: ClassVar[list[BindingType]] = [
-        shared("run", "replay", "Play again", "Let this run write the summary again."),
+        shared("run", "replay", "Use", "Make this run the summarizer: its answers are used again, offline."),
         shared("sums", "sums", "Sums", "What the runs have cost: by day, model and session."),
         shared("toggle", "mark", "Mark", "Mark this run, to compare another one with it."),
         shared("beside", "diff", "Differences", "What differs from the marked run, or back."),
@@ -65,8 +65,8 @@ cost, by day, model and session. H closes the list."""
     ]
 
     @dataclass
-    class PlayBack(Message):
-        """Play this run back."""
+    class RunChosen(Message):
+        """The user made this run the summarizer."""
 
         name: SummarizerName
 
@@ -193,9 +193,9 @@ cost, by day, model and session. H closes the list."""
         if entry is None:
             return
         if not entry.calls:
-            self.say("this run made no request, so there is nothing to play again")
+            self.say("this run made no request, so it has no answers to use")
             return
-        self.post_message(self.PlayBack(SummarizerName("recorded", entry.id)))
+        self.post_message(self.RunChosen(SummarizerName("recorded", entry.id)))
 
 
 def spent_line(entries: Sequence[RunRow], session: str) -> str:

@@ -13,7 +13,7 @@ BINDINGS: list[BindingType] = [
     shared("open", "send", "Send", "Begin: answer the requests. Only then is anything sent."),
     shared("save", "go", "Commit", "Commit the drafts: the bench shows the result."),
     shared("model", "summarizer", "Summarizer", "Choose who writes the summary; remembered with the session."),
-    shared("history", "history", "Run history", "List former runs: look at one, compare, play again. Again: close."),
+    shared("history", "history", "Run history", "List former runs: look at one, compare two, use one. Again: close."),
     shared("close", "leave", "Cancel, back", "Cancel the run; otherwise go back to the bench, nothing changed."),
     Binding(
         "f8",
