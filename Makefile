@@ -1,7 +1,7 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first: `run` what
 # running needs, the others what tests and checks need besides.
 
-.PHONY: run test test-all lint types imports check screenshots bench keeping mutants fuzz torn interop gateways loops clean python
+.PHONY: run test test-all lint types imports check screenshots bench keeping mutants fuzz torn interop hooks gateways loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -49,6 +49,9 @@ keeping: $(READY)  ## what compactions keep of what was needed afterwards: make 
 
 interop: $(READY)  ## run the tools themselves against a server here and write docs/interop.md: make interop TOOL=codex
 	@$(BIN) -m interop $(TOOL)
+
+hooks: $(READY)  ## run the hook inside the agents, against a server here: make hooks AGENT=claude-code
+	@$(BIN) -m interop.hooks $(AGENT)
 
 gateways: $(READY)  ## ask gateways that nobody here wrote for summaries, each started and stopped by itself
 	@$(BIN) -m interop.gateways $(GATEWAY)

@@ -25,7 +25,7 @@ from interop.samples import every_sample
 from interop.tool import Tool
 from interop.trial import prepared, try_out
 
-_APART = "INTEROP_APART"
+APART = "INTEROPAPART"
 
 
 def every_tool() -> dict[str, Tool]:
@@ -42,7 +42,7 @@ def main(names: list[str]) -> int:
         print(f"There is no tool {unknown[0]!r}; there are {', '.join(known)}.", file=sys.stderr)
         return 2
     chosen = [known[name] for name in names] or list(known.values())
-    if _APART in os.environ:
+    if APART in os.environ:
         return _try(chosen, record)
     day, ready = datetime.now(UTC).date().isoformat(), []
     for tool in chosen:
@@ -53,20 +53,20 @@ def main(names: list[str]) -> int:
         except Missing as reason:
             print(f"{tool.title}: skipped, {reason}", file=sys.stderr)
             table.update(tool, str(reason), day)
-    return _apart([*(["--record"] if record else []), *ready]) if ready else 0
+    return apart("interop", [*(["--record"] if record else []), *ready]) if ready else 0
 
 
-def _apart(arguments: list[str]) -> int:
-    """Tries them in another process, which knows nothing of this machine's user, and has no network where `unshare` can
-    take it away."""
-    command = [sys.executable, "-m", "interop", *arguments]
+def apart(module: str, arguments: list[str]) -> int:
+    """Run a module in another process, which knows nothing of this machine's user, and has no network where `unshare`
+    can take it away. Return its exit code; `APART` is set in its environment."""
+    command = [sys.executable, "-m", module, *arguments]
     apart = ["unshare", "-rnp", "--fork", "--kill-child", "--mount-proc"]  # what a tool leaves running ends with it
     alone = [*apart, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
         command = [*alone, *command]
     else:
         print("The network cannot be taken away here: the tools are tried with it.", file=sys.stderr)
-    env = {"PATH": os.environ["PATH"], "HOME": str(ROOT / "nobody"), "LANG": "C.UTF-8", _APART: "1"}
+    env = {"PATH": os.environ["PATH"], "HOME": str(ROOT / "nobody"), "LANG": "C.UTF-8", APART: "1"}
     return subprocess.run(command, env=env, cwd=ROOT.parent).returncode
 
 

@@ -15,7 +15,7 @@ from tests.paths import ROOT, SAMPLES
 from workbench.compaction.strategies import all_strategies, strategy_ids
 from workbench.formats.registry import PACKAGES
 
-ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
+ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "hook", "bench")
 """From the lowest up, for what a room loads is told of the first that does."""
 HEAVY = ("textual", "anthropic", "openai", "tiktoken")
 FORMATS = [f"workbench.formats.{name}" for name in PACKAGES.values()]

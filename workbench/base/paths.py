@@ -87,6 +87,11 @@ def state() -> Path:
     return _folder("state")
 
 
+def hooks() -> Path:
+    """Folder of the hooks' snapshots and their log."""
+    return state() / "hooks"
+
+
 def cache() -> Path:
     """Folder of data that only saves time; may be deleted at any time."""
     return _folder("cache")

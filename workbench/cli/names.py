@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "list": "List strategies, presets, prompts, models or runs.",
         "prompts": "Show or copy a prompt, or adopt an agent's prompt.",
         "demo": "Show a demo of compaction, of a sample or your session.",
+        "hook": "Give back to an agent what its compaction lost.",
     },
 }
 """Help lines of the commands, kept here so that `cwb --help` imports no command."""

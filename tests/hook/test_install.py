@@ -1,0 +1,184 @@
+"""Installing the hook into settings, taking it out, and what stays as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import cwb
+from workbench.base.errors import BadInput
+from workbench.hook.agents import AGENTS
+from workbench.hook.install import install_change, is_installed, uninstall_change
+from workbench.hook.json_text import parts_of, start_of, with_part, without_part
+
+CLAUDE = AGENTS["claude-code"]
+EVENTS = ["PreCompact", "SubagentStop", "SessionStart"]
+OTHER = '{"hooks": [{"type": "command", "command": "say done"}]}'
+SETTINGS = {
+    "nothing else": "{}\n",
+    "other keys": '{\n  "zebra": 1,\n  "apple": {"é": [1,2 ,3]}\n}\n',
+    "four spaces": '{\n    "model": "opus"\n}',
+    "tabs": '{\n\t"model": "opus"\n}\n',
+    "line ends of Windows": '{\r\n  "model": "opus"\r\n}\r\n',
+    "one line": '{"model":"opus"}',
+    "a byte order mark": '\ufeff{\n  "model": "opus"\n}\n',
+    "empty hooks": '{\n  "hooks": {}\n}\n',
+    "hooks of others": f'{{\n  "hooks": {{\n    "Stop": [\n      {OTHER}\n    ]\n  }},\n  "env": {{"A": "b"}}\n}}\n',
+    "the same event": f'{{\n  "hooks": {{\n    "PreCompact": [\n      {OTHER}\n    ]\n  }}\n}}\n',
+    "an empty event": '{\n  "hooks": {\n    "PreCompact": []\n  }\n}\n',
+    "the same event, on one line": f'{{"hooks":{{"PreCompact":[{OTHER},{OTHER}]}}}}',
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "settings.json"
+
+
+def _written(path: Path, text: str) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode())
+    return text
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_file_is_the_same_after_install_and_uninstall(settings: Path, name: str) -> None:
+    before = _written(settings, SETTINGS[name])
+    install_change(CLAUDE, settings, None).write()
+    installed = json.loads(settings.read_text("utf-8-sig"))
+    assert is_installed(CLAUDE, settings)
+    assert [event for event in EVENTS if "hook claude-code" in str(installed["hooks"][event])] == EVENTS
+    assert installed["hooks"]["SessionStart"][-1]["matcher"] == "compact"
+    assert install_change(CLAUDE, settings, None).is_empty
+    uninstall_change(CLAUDE, settings).write()
+    assert settings.read_bytes().decode() == before
+    assert uninstall_change(CLAUDE, settings).is_empty
+
+
+def test_what_others_set_stays_between(settings: Path) -> None:
+    _written(settings, SETTINGS["the same event"])
+    install_change(CLAUDE, settings, None).write()
+    first, second = json.loads(settings.read_text())["hooks"]["PreCompact"]
+    assert first == json.loads(OTHER)
+    assert "hook claude-code" in second["hooks"][0]["command"]
+
+
+def test_a_file_that_was_made_is_removed_and_an_empty_one_of_the_user_is_not(settings: Path) -> None:
+    change = install_change(CLAUDE, settings, None)
+    assert not settings.exists()
+    change.write()
+    uninstall_change(CLAUDE, settings).write()
+    assert not settings.exists()
+    _written(settings, "{}")
+    install_change(CLAUDE, settings, None).write()
+    uninstall_change(CLAUDE, settings).write()
+    assert settings.read_text() == "{}"
+
+
+def test_what_the_user_adds_later_stays(settings: Path) -> None:
+    install_change(CLAUDE, settings, None).write()
+    text = settings.read_text()
+    settings.write_text(with_part(text, start_of(text), '"model": "opus"', 1))
+    uninstall_change(CLAUDE, settings).write()
+    assert json.loads(settings.read_text()) == {"model": "opus"}
+
+
+def test_another_limit_replaces_the_hook(settings: Path) -> None:
+    before = _written(settings, SETTINGS["hooks of others"])
+    install_change(CLAUDE, settings, None).write()
+    install_change(CLAUDE, settings, 300).write()
+    assert settings.read_text().count("--tokens 300") == 3
+    assert settings.read_text().count("hook claude-code") == 3
+    uninstall_change(CLAUDE, settings).write()
+    assert settings.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{\n  oops\n}", ":2: not valid JSON"),
+        ("[]", "hooks must be"),
+        ('{"hooks": []}', "hooks must be"),
+        ('{"hooks": {"PreCompact": 3}}', "hooks must be"),
+        ("\udcff", "cannot be read"),
+    ],
+)
+def test_a_damaged_file_is_refused_and_left(settings: Path, text: str, words: str) -> None:
+    settings.parent.mkdir()
+    settings.write_bytes(text.encode("utf-8", "surrogateescape"))
+    for change in (lambda: install_change(CLAUDE, settings, None), lambda: uninstall_change(CLAUDE, settings)):
+        with pytest.raises(BadInput, match=words):
+            change()
+    assert settings.read_bytes() == text.encode("utf-8", "surrogateescape")
+
+
+def test_a_file_that_changed_meanwhile_is_not_written(settings: Path) -> None:
+    change = install_change(CLAUDE, settings, None)
+    _written(settings, '{"model": "opus"}')
+    with pytest.raises(BadInput, match="changed meanwhile"):
+        change.write()
+    assert settings.read_text() == '{"model": "opus"}'
+
+
+def test_the_mode_and_a_link_stay(settings: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}")
+    real.chmod(0o644)
+    settings.parent.mkdir()
+    settings.symlink_to(real)
+    install_change(CLAUDE, settings, None).write()
+    assert settings.is_symlink()
+    assert (real.stat().st_mode & 0o777, is_installed(CLAUDE, real)) == (0o644, True)
+
+
+def test_parts_of_a_text() -> None:
+    text = ' {"a" : [1, {"b":"]}"}] , "a": "x"}'
+    first, second = parts_of(text, start_of(text))
+    assert (first.key, first.value, second.value) == ("a", [1, {"b": "]}"}], "x")
+    assert text[first.start : first.stop] == '"a" : [1, {"b":"]}"}]'
+    assert without_part(text, start_of(text), 0) == ' {"a": "x"}'
+    assert without_part(text, start_of(text), 1) == ' {"a" : [1, {"b":"]}"}]}'
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_written_unasked(own_home: Path) -> None:
+    shown = cwb("hook", "install", "claude-code")
+    assert shown.exit_code == 1
+    assert '+      {"matcher": "compact", "hooks"' in shown.stdout
+    assert "--yes" in shown.stderr
+    assert not (own_home / ".claude").exists()
+
+
+def test_install_status_and_uninstall(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = own_home / ".claude/settings.json"
+    assert cwb("hook", "install", "claude-code", "--yes").stdout.endswith(f"Written: {path}\n")
+    assert cwb("hook", "install", "claude-code", "--yes").stdout == f"The hook is already in {path}.\n"
+    status = cwb("hook", "status").stdout
+    assert f"Claude Code: installed in {path}" in status
+    assert f"Claude Code: not installed in {tmp_path}/.claude/settings.local.json" in status
+    shown = json.loads(cwb("hook", "status", "--json").stdout)
+    assert shown["places"][0] == {
+        "agent": "claude-code",
+        "scope": "user",
+        "settings": str(path),
+        "state": "installed",
+    }
+    assert cwb("hook", "uninstall", "claude-code", "--yes").stdout.endswith(f"Removed: {path}\n")
+    assert not path.exists()
+
+
+def test_the_project_has_settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cwb("hook", "install", "claude-code", "--project", "--yes").exit_code == 0
+    assert is_installed(CLAUDE, tmp_path / ".claude/settings.local.json")
+
+
+def test_an_unknown_agent_is_refused() -> None:
+    refused = cwb("hook", "install", "emacs")
+    assert refused.exit_code == 2
+    assert "there are claude-code" in refused.stderr
