@@ -85,7 +85,7 @@ def _tokens_parameter() -> list[click.Parameter]:
     return list(takes.__click_params__)  # type: ignore[attr-defined]
 
 
-@command.command("install")
+@command.command("install", short_help="Show the change that installs it, and write it if you agree.")
 @click.argument("agent_id", metavar="AGENT")
 @_scope
 @_tokens
@@ -101,7 +101,7 @@ def install(agent_id: str, scope: Scope, tokens: int | None, yes: bool) -> None:
     _write(install_change(agent, path, tokens), f"The hook is already in {path}.", yes=yes)
 
 
-@command.command("uninstall")
+@command.command("uninstall", short_help="Show the change that removes it, and write it if you agree.")
 @click.argument("agent_id", metavar="AGENT")
 @_scope
 @_yes
@@ -126,7 +126,7 @@ def _write(change: Change, nothing: str, *, yes: bool) -> None:
     click.echo(printable(f"{'Removed' if change.after is None else 'Written'}: {change.path}"))
 
 
-@command.command("status")
+@command.command("status", short_help="Show where it is installed, and the newest log lines.")
 @json_option
 def status(as_json: bool) -> None:
     """Show where the hook is installed, its version, and the newest lines of its log."""

@@ -82,7 +82,7 @@ MOST_REQUESTS = 10
 
 def _with_masked_words(message: Message) -> Message:
     """Mask the user's own words in a message. Tool results are not masked: only their names are read."""
-    return masked_message(message) if message.said else message
+    return masked_message(message) if message.user_text else message
 
 
 def _open_tasks(calls: Sequence[ToolCall], newest_request: int) -> tuple[str, ...]:
