@@ -109,11 +109,11 @@ GIVEN = {
     "rescue": (),
 }
 """Commands that take a FILE, with what else they have to be given."""
-WITHOUT_FILE = {"open", "list", "prompts", "audit", "check"}
+WITHOUT_FILE = {"open", "list", "prompts", "audit", "check", "hook"}
 
 
 def test_f16_every_command_is_tried_or_takes_no_file() -> None:
-    """`open` needs a terminal, `audit` takes folders, and `check` a file of its own."""
+    """`open` needs a terminal, `audit` takes folders, `check` a file of its own, and `hook` an event."""
     assert set(GIVEN) | WITHOUT_FILE == set(COMMANDS)
 
 

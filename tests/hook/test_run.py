@@ -151,6 +151,15 @@ def test_a_missing_or_damaged_session(session: Session) -> None:
     assert not any("secret" in line or "nowhere" in line for line in lines)
 
 
+def test_a_pipe_is_not_read(session: Session, tmp_path: Path, own_home: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert session.event("PreCompact", transcript_path=str(tmp_path / "pipe.jsonl")) == ""
+    assert "failed" in store.newest_lines(1)[0]
+    (own_home / ".claude").mkdir()
+    os.mkfifo(own_home / ".claude/CLAUDE.md")
+    assert RULE in session.compact()
+
+
 def test_a_damaged_snapshot(session: Session) -> None:
     session.event("PreCompact")
     store.place_of("claude-code", "s 1/é").write_bytes(b'{"texts": 3')

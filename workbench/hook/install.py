@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, reason, write_atomically
+from workbench.base.reading import read_file
 from workbench.hook.agents import AGENTS, Agent
 from workbench.hook.injection import TOKENS
 from workbench.hook.json_text import part_named, parts_of, start_of, with_part, without_part
@@ -203,7 +204,7 @@ def _value_at(text: str, *keys: str) -> Any:
 def _text_of(path: Path) -> str | None:
     """Return the text of a file, None if there is none. Raises BadInput for an unreadable one."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_file(path).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.named_work import RUNNING_WORDS, NamingLines, newest_request, typed_request
 from workbench.analysis.rule_text import judge_text, on_one_line
+from workbench.base.reading import open_file
 from workbench.facts.fact import Fact
 from workbench.facts.standing import standing_rules
 from workbench.hook.snapshot import NamedText, Snapshot
@@ -100,7 +101,7 @@ def rule_file_texts(names: Sequence[str], home: Path, cwd: str) -> Iterator[str]
     for one in (*((folder, *folder.parents) if folder else ()), home):
         for name in names:
             try:
-                with (one / name).open("rb") as file:
+                with open_file(one / name) as file:
                     yield file.read(MOST_BYTES).decode("utf-8", "replace")
             except (OSError, ValueError):
                 continue

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from workbench.base.reading import read_file
 from workbench.base.secrets import without_secrets
 from workbench.facts.answers import typed_texts
 from workbench.facts.calls import ToolCall, calls_in
@@ -53,7 +54,7 @@ def read_session(package: str, path: Path) -> Session:
     from workbench.formats.format import no_progress
 
     read: Callable[..., Session] = import_module(f"workbench.formats.{package}.read").read
-    return read(path, path.read_bytes(), no_progress)
+    return read(path, read_file(path), no_progress)
 
 
 def take_snapshot(session: Session) -> Snapshot:
