@@ -232,10 +232,10 @@ OPENED = [replace(user("pre", "rules"), kind="meta"), *chat(2), summary("s", "ol
     (keeping("", "pre"), (), False, ""),
     (keeping("", "pre"), ("x",), False, "the agent replaced 1 message that it injects"),
     (keeping("", "pre u0"), ("x",), False, ""),
-    (keeping("u0 a0", "", "manual", kept=("u0", "a0")), (), False,
+    (keeping("u0 a0", "", "manual", kept_ids=("u0", "a0")), (), False,
      "at the user's request the agent kept 2 messages that the file lists"),
-    (keeping("u0 a0", "", "auto", kept=("u0", "a0")), (), False, ""),
-    (keeping("u0", "a0", "manual", kept=("u0",)), (), False, ""),
+    (keeping("u0 a0", "", "auto", kept_ids=("u0", "a0")), (), False, ""),
+    (keeping("u0", "a0", "manual", kept_ids=("u0",)), (), False, ""),
     (keeping("", "open"), (), False, "the agent summarized 1 unanswered message"),
     (keeping("", "open", background=True), (), False, "the agent summarized 1 unanswered message; it compacted "
      "in the background and kept the messages that arrived meanwhile"),
@@ -251,7 +251,7 @@ def test_why_other_messages_stayed(found: PresetCheck, anew: tuple[str, ...], re
 def test_one_in_the_background_is_judged_where_it_began() -> None:
     """Of twelve messages the newest two came while it worked: begun before the sixth call, when one was due."""
     session = compacted(6, 2)
-    ended = Compaction("", kept=("u5", "a5"), background=True)
+    ended = Compaction("", kept_ids=("u5", "a5"), background=True)
     here = replace(session, epochs=(replace(session.epochs[0], ended_by=ended), session.epochs[1]))
     found = beside(here)
     assert (found.call, found.fires, found.kept_by_agent, found.same_call) == (6, 5, frozenset(), True)

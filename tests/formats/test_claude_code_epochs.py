@@ -71,7 +71,12 @@ def test_what_a_boundary_keeps_stands_behind_the_summary(about: Line, parent: st
     assert contexts(session) == [["u1", "a1", "r1", "r2"], ["s1", "a1", "r1", "r2", "u2", "a3"]]
     end = session.epochs[0].ended_by
     assert end is not None
-    assert (end.summary, end.kept, end.tokens_before, end.tokens_after) == ("s1", ("a1", "r1", "r2"), 155_000, 9_000)
+    assert (end.summary, end.kept_ids, end.tokens_before, end.tokens_after) == (
+        "s1",
+        ("a1", "r1", "r2"),
+        155_000,
+        9_000,
+    )
 
 
 def test_all_lines_that_a_boundary_lists_stay() -> None:
@@ -110,7 +115,7 @@ def test_lines_that_are_not_there_keep_nothing(about: Line) -> None:
     session = read(*round_of_two(), keeping(**about), summary("s1", "b1"), user("u2", "s1", "Go on"))
     assert contexts(session)[1] == ["s1", "u2"]
     assert session.epochs[0].ended_by is not None
-    assert session.epochs[0].ended_by.kept == ()
+    assert session.epochs[0].ended_by.kept_ids == ()
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_compaction_that_was_printed_ends_an_epoch() -> None:
     ]
     end = session.epochs[0].ended_by
     assert end is not None
-    assert (end.trigger, end.tokens_before, end.tokens_after, end.summary, end.kept) == (
+    assert (end.trigger, end.tokens_before, end.tokens_after, end.summary, end.kept_ids) == (
         "manual",
         9_000,
         700,

@@ -237,7 +237,7 @@ def test_a_compaction_in_a_sidecar_file_is_the_context(tmp_path: Path) -> None:
     assert [message.id for message in session.context()] == ["m7", "a2", "u3", "a3"]
     summary = session.context()[0]
     assert (summary.kind, summary.text, summary.source) == ("summary", "Context summary:\n\nshort", ())
-    assert session.epochs[0].ended_by == Compaction("", 900, "m7", 1767225609.0, kept=("a2",))
+    assert session.epochs[0].ended_by == Compaction("", 900, "m7", 1767225609.0, kept_ids=("a2",))
     assert session.messages[1].usage is not None, "billed in the epoch before"
 
 
@@ -263,7 +263,7 @@ def test_a_message_that_a_compaction_shortened_is_a_copy_without_usage(tmp_path:
     assert (session.epochs[1].copies, session.messages[7].usage) == (frozenset({6, 7}), None)
     compaction = session.epochs[0].ended_by
     assert compaction is not None
-    assert (compaction.way, compaction.summary, compaction.kept) == ("removal", None, ("a2",))
+    assert (compaction.way, compaction.summary, compaction.kept_ids) == ("removal", None, ("a2",))
 
 
 def test_display_only_messages_are_not_sent(tmp_path: Path) -> None:

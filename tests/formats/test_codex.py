@@ -152,7 +152,7 @@ def test_a_compaction_with_items_is_the_whole_base() -> None:
     assert (summary.kind, summary.blocks) == ("summary", (Opaque("compaction", COMPACTION),))
     assert first.ended_by.summary == summary.id
     assert second.members[0] == 2, "the kept message is the one of before"
-    assert first.ended_by.kept == (session.messages[2].id,)
+    assert first.ended_by.kept_ids == (session.messages[2].id,)
     assert [m.text for m in session.context()] == ["do it", "new rules", "", "next"]
     assert [m.kind for m in session.messages].count("boundary") == 1
     written = assert_exact(FORMAT, session, session.context()[1:])

@@ -131,7 +131,7 @@ def test_a_compaction_replaces_the_messages_before_its_start() -> None:
     assert first.ended_by is not None
     assert (len(first.members), first.ended_by.tokens_before, first.ended_by.summary) == (9, 321, "id-22")
     assert (first.ended_by.tokens_after, first.ended_by.trigger, session.facts.tokens_now) == (45, "auto", 45)
-    assert first.ended_by.kept == tuple(message.id for message in session.context()[1:3])
+    assert first.ended_by.kept_ids == tuple(message.id for message in session.context()[1:3])
     assert [(m.kind, m.text) for m in session.context()] == [
         ("summary", summary_frame("We looked.", "look")),
         ("normal", "meanwhile"),

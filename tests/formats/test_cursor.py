@@ -86,7 +86,7 @@ def test_a_summary_precedes_the_bubbles_after_its_last_one() -> None:
     assert (texts(session, 1), texts(session)) == (["one", "1", "two", "2", "three"], ["S", "two", "2", "three", "3"])
     compaction = session.epochs[0].ended_by
     assert compaction is not None
-    assert (session.context()[0].kind, list(compaction.kept)) == ("summary", ["b2", "b3", "b4"])
+    assert (session.context()[0].kind, list(compaction.kept_ids)) == ("summary", ["b2", "b3", "b4"])
 
 
 def test_the_newest_summary_is_in_the_conversation_if_no_bubble_has_one() -> None:

@@ -50,7 +50,7 @@ def test_messages_after_the_anchor_are_kept(anchor: Any, kept_ids: list[str]) ->
     assert (ids(session, 1), ids(session)) == (["u1", "a1", "u2"], ["c", *kept_ids, "u3"])
     compaction = session.epochs[0].ended_by
     assert compaction is not None
-    assert (compaction.summary, list(compaction.kept)) == ("c", kept_ids)
+    assert (compaction.summary, list(compaction.kept_ids)) == ("c", kept_ids)
     assert session.warnings == ()
 
 

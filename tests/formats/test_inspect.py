@@ -309,7 +309,7 @@ def test_trimmed_messages_end_an_epoch_with_and_without_a_record() -> None:
             compaction_of_epoch.way,
             compaction_of_epoch.trigger,
             compaction_of_epoch.tokens_before,
-            compaction_of_epoch.kept,
+            compaction_of_epoch.kept_ids,
         ) == (
             "removal",
             trigger,

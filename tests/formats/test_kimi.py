@@ -58,7 +58,7 @@ def test_user_messages_precede_the_summary_after_a_compaction() -> None:
     first, now = session.epochs
     assert first.ended_by is not None
     assert (first.ended_by.trigger, first.ended_by.tokens_before, first.ended_by.tokens_after) == ("manual", 2013, 2020)
-    assert [session.messages[member].id for member in first.members][:1] == list(first.ended_by.kept)
+    assert [session.messages[member].id for member in first.members][:1] == list(first.ended_by.kept_ids)
     assert [(message.role, message.kind) for message in session.context()] == [
         ("user", "normal"), ("user", "summary"), ("user", "meta"), ("user", "normal"), ("assistant", "normal"),
     ]  # fmt: skip
@@ -121,7 +121,7 @@ def test_an_old_journal_keeps_the_newest_messages_after_the_summary() -> None:
     session = read_records(*user_messages, {"type": "context.apply_compaction", "summary": "It was one.", "count": 2})
     assert [text for _, _, text in described(session)] == ["It was one.", "two", "2"]
     assert session.epochs[0].ended_by is not None
-    assert session.epochs[0].ended_by.kept == ("record-5", "t")
+    assert session.epochs[0].ended_by.kept_ids == ("record-5", "t")
 
 
 def test_a_clear_ends_an_epoch() -> None:

@@ -180,7 +180,9 @@ def test_a_compaction_keeps_its_tail_behind_the_summary() -> None:
         ["msg_6", "msg_3", "msg_4", "msg_7", "msg_8"],
     ]
     assert session.context()[0].text == "the summary"
-    assert session.epochs[0].ended_by == Compaction("auto", 60, "msg_6", START / 1000 + 0.006, kept=("msg_3", "msg_4"))
+    assert session.epochs[0].ended_by == Compaction(
+        "auto", 60, "msg_6", START / 1000 + 0.006, kept_ids=("msg_3", "msg_4")
+    )
     assert_exact(FORMAT, session, session.context())
     assert_exact(FORMAT, session, session.context(1))
 

@@ -72,7 +72,7 @@ def test_a_compaction_keeps_from_its_first_kept_entry_on() -> None:
     first, second = session.epochs
     assert first.ended_by is not None
     assert (first.ended_by.tokens_before, first.ended_by.summary, len(second.members)) == (205, "k1", 6)
-    assert first.ended_by.kept == ("e5", "e6", "e9", "e10")
+    assert first.ended_by.kept_ids == ("e5", "e6", "e9", "e10")
     context = session.context()
     assert context[0].kind == "summary"
     assert context[0].text.startswith("The conversation history before this point")

@@ -63,7 +63,7 @@ def test_before_a_summary_stand_the_persons_messages() -> None:
     assert session.context()[0] is session.context(1)[0]
     ended = session.epochs[0].ended_by
     assert ended is not None
-    assert ended.kept == ("6b1f",)
+    assert ended.kept_ids == ("6b1f",)
 
 
 def test_a_request_is_billed_as_its_last_call() -> None:
@@ -78,7 +78,7 @@ def test_eighty_thousand_bytes_of_the_persons_words_stay(size: int, kept: list[s
     assert texts(session)[:-2] == [one if isinstance(one, str) else "b" * one for one in kept]
     ended = session.epochs[0].ended_by
     assert ended is not None
-    assert ended.kept == {79_999: ("0", "1"), 80_000: ("1",), 80_001: ()}[size]
+    assert ended.kept_ids == {79_999: ("0", "1"), 80_000: ("1",), 80_001: ()}[size]
 
 
 def test_of_a_message_that_is_too_long_the_beginning_stays() -> None:

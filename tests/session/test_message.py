@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workbench.session import Message, Text, ToolResult
+from workbench.session import Compaction, Message, Text, ToolResult
 
 _ANSWERED = ToolResult("q", (Text("User has answered your questions: Language = TypeScript"),), user_text="TypeScript")
 _SILENT = ToolResult("r", (Text("total 8"),))
@@ -30,7 +30,16 @@ def test_user_text_is_what_the_user_typed_or_answered(message: Message, own: str
     assert message.user_text == own
 
 
-@pytest.mark.parametrize("one", [_ANSWERED, Message("5", "tool", (_ANSWERED,))], ids=["result", "message"])
-def test_the_former_name_of_the_user_text_is_deprecated(one: Any) -> None:
-    with pytest.warns(DeprecationWarning, match=rf"{type(one).__name__}\.said is now .*\.user_text"):
-        assert one.said == "TypeScript"
+@pytest.mark.parametrize(
+    ("one", "former", "now"),
+    [
+        (_ANSWERED, "said", "user_text"),
+        (Message("5", "tool", (_ANSWERED,)), "said", "user_text"),
+        (Compaction(kept_ids=("a",)), "kept", "kept_ids"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_former_name_is_deprecated(one: Any, former: str, now: str) -> None:
+    name = type(one).__name__
+    with pytest.warns(DeprecationWarning, match=rf"{name}\.{former} is now {name}\.{now}"):
+        assert getattr(one, former) == getattr(one, now)

@@ -107,16 +107,16 @@ def _requests(shape: Shape) -> list[Fact]:
 
 class _Result:
     """Texts of an outcome. `summary` is the text of its new summaries, "" for none, `open` the work that it names as
-    open. `kept` marks the messages of the context that stay."""
+    open. `is_kept` marks the messages of the context that stay."""
 
     def __init__(self, shape: Shape, outcome: Outcome) -> None:
         new = [searched_message(message) for message in new_messages(outcome)]
-        self.kept = unchanged_marks(outcome)
+        self.is_kept = unchanged_marks(outcome)
         self.texts = [text for message in new for text in texts_of(message)]
         self.summary = "\n".join(summary_inside(one.text) for one in new if one.kind == "summary" and one.text.strip())
         self.open = open_work(self.summary)
         self._lines = NamingLines(self.texts)
-        self._kept_messages = [shape.masked_at(at) for at, kept in enumerate(self.kept) if kept]
+        self._kept_messages = [shape.masked_at(at) for at, kept in enumerate(self.is_kept) if kept]
 
     def may_name(self, text: str) -> bool:
         """True if a line of the new texts has enough of the words of `text`, in any order."""
@@ -146,7 +146,7 @@ def _next_step(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     """Yield the break between an unanswered newest request and what the summary names as open. There is none if the
     newest messages stay: they show the work at hand."""
     requests = _requests(shape)
-    if not requests or requests[-1].ok or result.kept[-1] or result.kept[requests[-1].index]:
+    if not requests or requests[-1].ok or result.is_kept[-1] or result.is_kept[requests[-1].index]:
         return
     newest = requests[-1]
     if result.open.is_empty:
@@ -175,7 +175,7 @@ def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding
     done = [
         (task, form)
         for task in tasks
-        if task.status == "completed" and not result.kept[task.index] and len(stems(task.text)) > LEAST_WORDS
+        if task.status == "completed" and not result.is_kept[task.index] and len(stems(task.text)) > LEAST_WORDS
         if not (is_check(task.text.lower()) and task.index < changed)
         if (form := fact_query("stated", task.text))
     ]
@@ -212,7 +212,7 @@ def _running_work(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     tasks = tasks_of(calls)
     written = max((task.index for task in tasks), default=-1)
     newest = max((fact.index for fact in _requests(shape)), default=-1)
-    if written > newest and not result.kept[written]:
+    if written > newest and not result.is_kept[written]:
         for task in tasks:
             if task.status in ("pending", "in_progress") and not result.may_name(task.text):
                 yield ContinuityFinding(ContinuityKind.OPEN_ITEM_LOST, task.text, shape.messages[task.index].id)

@@ -192,7 +192,7 @@ def _start_of(course: Course, ended: Compaction) -> int:
     """Return the position in the course at which the compaction began: the end of the course, or the first kept message
     for a compaction in the background."""
     if ended.background:
-        kept = frozenset(ended.kept)
+        kept = frozenset(ended.kept_ids)
         return next((i for i, message in enumerate(course.messages) if message.id in kept), len(course.messages))
     return len(course.messages)
 
@@ -268,7 +268,7 @@ def why_messages_differ(found: PresetCheck, context: Context, following: Sequenc
     injected = any(message.id not in by_id and _is_injected(message) for message in following)
     if injected and all(map(_is_injected, differing)):
         return f"the agent replaced {counted(len(differing), 'message')} that it injects"
-    if fewer and not more and found.cause == "manual" and found.ended.kept:
+    if fewer and not more and found.cause == "manual" and found.ended.kept_ids:
         return (
             f"at the user's request the agent kept {counted(len(found.kept_by_agent), 'message')} that the file lists"
         )

@@ -146,7 +146,7 @@ def _describe_compaction(end: Compaction) -> str:
             return f"compaction{tokens} that removed nothing"
         case "removal":
             return f"removal{tokens}: messages removed without a replacement"
-    retained = f", and {counted(len(end.kept), 'earlier message')} kept" if end.kept else ""
+    retained = f", and {counted(len(end.kept_ids), 'earlier message')} kept" if end.kept_ids else ""
     return f"compaction{tokens}, {'with a summary' if end.summary else 'without a recorded summary'}{retained}"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import warnings
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
@@ -183,9 +184,9 @@ messages were removed without replacement; nothing changed."""
 class Compaction:
     """A compaction that the agent recorded. `summary` is the id of its summary message, None without one.
 
-    `tokens_before`, `tokens_after` and `seconds` are the agent's own figures. `kept` are ids of earlier messages that
-    stay word for word; they are members of the next epoch. For one that ran in the `background`, `kept` arrived while
-    it ran.
+    `tokens_before`, `tokens_after` and `seconds` are the agent's own figures. `kept_ids` are ids of earlier messages
+    that stay word for word; they are members of the next epoch. Of a compaction that ran in the `background`, they are
+    the messages that arrived while it ran.
     """
 
     trigger: str = ""
@@ -194,9 +195,17 @@ class Compaction:
     time: float | None = None
     way: Way = "summary"
     tokens_after: int | None = None
-    kept: tuple[str, ...] = ()
+    kept_ids: tuple[str, ...] = ()
     background: bool = False
     seconds: float | None = None
+
+    if not TYPE_CHECKING:  # a type checker reports the deprecated name
+
+        @property
+        def kept(self) -> tuple[str, ...]:
+            """Former name of `kept_ids`."""
+            warnings.warn("Compaction.kept is now Compaction.kept_ids", DeprecationWarning, stacklevel=2)
+            return self.kept_ids
 
 
 EpochChoice = int | Literal["last"] | None

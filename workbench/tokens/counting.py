@@ -67,7 +67,7 @@ class Counter:
         self._tokens: dict[_Key, int] = {}
         self._guessed: set[_Key] = set()
         self._fresh: dict[bytes, int] = {}
-        self._asked = False
+        self._engine_used = False
         """True once the engine was used. Before that, a lookup in the cache is faster than loading the engine."""
         self._quick = False
         """True once the engine was used and counts texts faster than the cache finds them."""
@@ -173,7 +173,7 @@ class Counter:
                 known.update((key, kept[name]) for key, name in handful.names.items() if name in kept)
             handful.texts = {key: text for key, text in texts.items() if key not in known}
             if handful.texts:
-                self._asked = True  # the cache has been searched for every text so far
+                self._engine_used = True  # the cache has been searched for every text so far
                 handful.counts = executor.submit(self._counts, [*handful.texts.values()])
             yield handful
             before, stop = handful, handful.stop
@@ -200,10 +200,10 @@ class Counter:
 
     def _count(self, key: _Key, text: str) -> None:
         name = text_key(text, FAMILY) if self.cache is not None and len(text) > SHORT else None
-        if not self._asked and self.cache is not None and name and (kept := self.cache.get((name,))):
+        if not self._engine_used and self.cache is not None and name and (kept := self.cache.get((name,))):
             self._tokens[key] = kept[name]
             return
-        self._asked = True
+        self._engine_used = True
         self._take(key, self._engine().count(text), name)
 
     def _take(self, key: _Key, count: Count, name: bytes | None) -> None:

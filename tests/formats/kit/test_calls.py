@@ -106,7 +106,7 @@ def test_a_summary_that_was_asked_for_ends_an_epoch() -> None:
     ]
     ended = conversation.epochs[0].ended_by
     assert ended is not None
-    assert (ended.way, ended.summary, ended.kept) == ("summary", "m6", ())
+    assert (ended.way, ended.summary, ended.kept_ids) == ("summary", "m6", ())
     assert conversation.messages[5].kind == "summary"
 
 
@@ -156,7 +156,7 @@ def test_a_summary_that_another_model_wrote() -> None:
     ]
     ended = found[0].epochs[0].ended_by
     assert ended is not None
-    assert (ended.summary, ended.kept) == ("m5", ("m3",))
+    assert (ended.summary, ended.kept_ids) == ("m5", ("m3",))
 
 
 def test_results_that_were_cleared_and_messages_that_were_left_out() -> None:

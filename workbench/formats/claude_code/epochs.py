@@ -146,7 +146,7 @@ def _apply(context: _Context, event: Event, recorded: RecordedEvents) -> None:
 def _apply_summary(context: _Context, event: Event, recorded: RecordedEvents) -> None:
     preserved = [context.current(number) for number in recorded.preserved_numbers(event)]
     if context.members or context.epochs:
-        context.close(replace(event.compaction, kept=tuple(context.messages[number].id for number in preserved)))
+        context.close(replace(event.compaction, kept_ids=tuple(context.messages[number].id for number in preserved)))
     anchor = next(iter(recorded.numbers([event.preserved.anchor])), None)
     beginning = anchor is not None and context.messages[anchor].kind == "boundary"
     context.members = preserved if beginning else []

@@ -152,7 +152,7 @@ def _with_newest(session: Session, reading: Reading, cut: _Cut) -> Session | Non
     boundary = next(number for number, draft in enumerate(reading.drafts) if draft.id == cut.uuid)
     tail_ids = {draft.id for draft in reading.drafts[boundary:] if not draft.sidechain}
     known = any(is_model(session.messages[number]) for epoch in newest for number in epoch.members)
-    preserved = incomplete.ended_by.kept if incomplete.ended_by else ()
+    preserved = incomplete.ended_by.kept_ids if incomplete.ended_by else ()
     first = {draft.id for draft in reading.drafts if _line_of(draft, reading) <= cut.lines}
     if (
         len(newest) < 2

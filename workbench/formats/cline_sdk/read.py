@@ -135,7 +135,7 @@ def _epochs_around(
         summary=summary.id if summary else None,
         time=compaction.time,
         way="summary" if summary else "removal",
-        kept=tuple(messages[n].id for n in members if n < len(items)),
+        kept_ids=tuple(messages[n].id for n in members if n < len(items)),
     )
     copies = frozenset(n for n in members if n >= len(items) and messages[n] is not summary)
     return [Epoch(1, before, ended_by), Epoch(2, [*members, *after], copies=copies)]

@@ -259,7 +259,7 @@ class Reader(Transcript):
         bills = (self.drafts[number].usage for number in reversed(before))
         tokens = next((usage.context + usage.output for usage in bills if usage), None)
         kept_ids = tuple(self.drafts[number].id for number in self.sent if number < first)
-        ended_by = Compaction(tokens_before=tokens, summary=summary, time=time, kept=kept_ids)
+        ended_by = Compaction(tokens_before=tokens, summary=summary, time=time, kept_ids=kept_ids)
         if before or self.epochs:
             window = self.window.tokens
             self.epochs.append(Epoch(len(self.epochs) + 1, array("q", before), ended_by, copies, window))

@@ -263,7 +263,7 @@ class Reader(Transcript):
             id,
             time,
             tokens_after=after or None,
-            kept=kept_ids,
+            kept_ids=kept_ids,
             background=bool(kept_ids),
             seconds=round(time - started, 3) if time is not None and started is not None and time > started else None,
         )

@@ -156,7 +156,7 @@ class Reader:
                 first = self.after_results(last, total)
             members = array("q", [*head, *range(start, written_before)])
             kept_ids = tuple(self.messages[number].id for number in range(first, written_before))
-            epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept_ids)))
+            epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept_ids=kept_ids)))
             head, start = [len(self.messages) - 1], first
         return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
 

@@ -89,7 +89,7 @@ class Reader(Transcript):
             self.warn("its anchor is not an earlier message; nothing is kept", line)
         if self.sent:
             kept_ids = tuple(self.messages[number].id for number in kept_messages)
-            self.end_epoch(Compaction("", None, id, time, kept=kept_ids))
+            self.end_epoch(Compaction("", None, id, time, kept_ids=kept_ids))
         system_info = text_of(value.get("systemInfoText"))
         blocks = (Text(_SUMMARY.format(text)), *([Text(system_info, injected=True)] if system_info else []))
         self.sent = [self.add(Message(id, "user", blocks, "summary", time, source=(index,))), *kept_messages]

@@ -248,7 +248,7 @@ class Reader(Transcript):
         keeps_own = type(recorded_count) is int and value.get("legacyTail") is not True
         unchanged = [user_messages[place] for place, text in (*survivors.head, *survivors.tail) if text is None]
         kept_ids = tuple(self.messages[number].id for number in (unchanged if keeps_own else old_context[cut:]))
-        self._end(Compaction(self.trigger, before, id, time, tokens_after=after, kept=kept_ids))
+        self._end(Compaction(self.trigger, before, id, time, tokens_after=after, kept_ids=kept_ids))
         summary_message = Message(id, "user", summary, "summary", time, source=(index,))
         if not keeps_own:
             self._send(summary_message, {"kind": "compaction_summary"})

@@ -160,7 +160,7 @@ class _Thread:
             tokens = summary.usage.context if summary.usage else None
             self.messages[place] = replace(summary, usage=None)
         kept_ids = tuple(self.messages[at].id for at in self.context if at in before)
-        ended = Compaction("", tokens, summary.id if summary else None, time, way, kept=kept_ids)
+        ended = Compaction("", tokens, summary.id if summary else None, time, way, kept_ids=kept_ids)
         self.epochs.append(Epoch(len(self.epochs) + 1, before, ended))
 
     def _was_requested(self, summary: Message) -> bool:

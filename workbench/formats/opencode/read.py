@@ -253,7 +253,7 @@ def _take_summary(reader: _SessionReader, index: int, info: dict[str, Any], part
         trigger = "auto" if request.get("auto") else "manual"
         tokens = usage.context if usage else None
         retained_ids = tuple(reader.messages[number].id for number in tail)
-        by = Compaction("overflow" if request.get("overflow") else trigger, tokens, id, time, kept=retained_ids)
+        by = Compaction("overflow" if request.get("overflow") else trigger, tokens, id, time, kept_ids=retained_ids)
         reader.end(by, [i for i in reader.current if i not in between])
     if reader.live:
         reader.current = []

@@ -170,7 +170,7 @@ class PathContexts:
             counted = tokens if type(tokens) is int else None
             summary = self.messages[entry.message]
             trigger = "hook" if about.get("fromHook") is True else ""
-            self._close(before, Compaction(trigger, counted, summary.id, summary.time, kept=stayed))
+            self._close(before, Compaction(trigger, counted, summary.id, summary.time, kept_ids=stayed))
         self._selected = [place, *retained]
 
     def _retained_places(self, place: int, entry: TreeEntry) -> list[int]:

@@ -174,7 +174,7 @@ class Reader(Transcript):
         own = [number for number in range(len(self.messages)) if _is_own(self.messages[number])]
         retained = _retained([self.messages[number] for number in own])
         retained_ids = tuple(self.messages[own[at]].id for at, text in retained if text is None)
-        self.end_epoch(Compaction(summary=id, kept=retained_ids))
+        self.end_epoch(Compaction(summary=id, kept_ids=retained_ids))
         self.sent = []
         for at, text in retained:
             if text is None:
