@@ -1,16 +1,17 @@
-"""What a room's own tests notice: mutmut changes one thing at a time, on a seeded sample and for a bounded time.
+"""What a room's own tests notice: one change at a time by mutmut, on a seeded sample and for a bounded time.
 
     python scripts/mutants.py ROOM [--minutes 10] [--seed 1] [--files 'workbench/ROOM/*']
 
-Prints the score and every survivor with file, line and change. mutmut works on a copy in `build/mutants/ROOM`. It
-leaves alone what stands outside functions, and functions with a decorator (properties). A room's tests are those of its
-folder, of the borders and of the documents. Property tests are left out, which would take most of the time, and tests
-that start processes. A test that never ends has noticed the change, what
+Prints the score and every survivor with file, line and change. The changes are made in a copy, `build/mutants/ROOM`.
+mutmut leaves alone what stands outside functions, and functions with a decorator (properties). A room's tests are those
+of its folder, of the borders and of the documents; `TESTS` lists those of formats/kit. Property tests are left out,
+which would take most of the time, and tests that start processes. A test that never ends has noticed the change, what
 no test of the room calls survives; changes that change nothing are not taken out: 100 % is no aim.
 
-Every change is tried in a process that has not imported the workbench yet: a policy's fields are made while modules are
-imported, and what is remembered for the whole process would be remembered from the tests as they are. Which tests call
-a function is asked with nothing remembered between them; one that imports call is tried on those that hold all fields.
+Every change is tried in a new process, on the tests that call its function, the quickest first: a policy's fields are
+made while modules are imported, and what is remembered for the whole process would be remembered from the tests as they
+are. Which tests call a function is asked with nothing remembered between them; one that imports call is tried on those
+that hold all that imports make.
 """
 
 from __future__ import annotations
@@ -31,21 +32,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MUTMUT = Path(sys.executable).with_name("mutmut")
 COPIED = ("workbench", "tests", "prompts", "sample_sessions", "scripts", "docs", "pyproject.toml")
-KILLED = ("killed", "timeout", "segfault", "caught by type check")
-BUT = "not all_cores and not dask"
-"""Tests that start processes, which would not have the change."""
+BUT = "not all_cores and not dask and not any_conversation and not changed_sample and not no_bytes"
+"""Tests that start processes, which would not have the change, and property tests that have no mark."""
 
-FIRST = 30
-"""Changes in the first run: how long they take says how many fit into the rest of the time."""
+ROOMS = ("compaction", "analysis", "tokens", "facts", "formats/kit")
+TESTS = {"formats/kit": ("tests/formats", "tests/finding", "tests/test_repair.py", "tests/test_repair_damage.py")}
+"""The tests of rooms that have no folder of tests for all of them."""
 
-GROWS = 6
-"""So many times as many are in the next run at most: a few changes may have been quick ones."""
+SHARED = ("tests/borders", "tests/documents")
+"""The tests that every room shares."""
+
+SLOW, LEAST = 20, 60
+"""A change is noticed if the tests take so many times as long as before, and at least so many seconds."""
 
 CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["workbench"]
 only_mutate = ["{files}"]
-pytest_add_cli_args_test_selection = ["{imports}", "tests/{room}", "tests/borders", "tests/documents", "{golden}"]
+pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = [
   "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis and not full", "-k", "{but}",
 ]
@@ -61,12 +65,21 @@ PRELOADED = ("hypothesis", "jinja2", "pydantic", "pytest_asyncio", "rich.console
 IMPORTS = "tests/test_imports.py"
 """The first test. What imports call counts as called by it, and it forgets before each test what is remembered."""
 
+TRIAL = """
+import sys
+import pytest
+from mutmut.mutation.trampoline import set_mutant_under_test
+
+set_mutant_under_test(sys.argv[1])
+sys.exit(pytest.main(sys.argv[2:]))
+"""
+
 FIRST_TEST = """
 import functools, gc, importlib, pkgutil
 import pytest
-import workbench.{room}
+import {package}
 
-for module in pkgutil.walk_packages(workbench.{room}.__path__, "workbench.{room}."):
+for module in pkgutil.walk_packages({package}.__path__, "{package}."):
     importlib.import_module(module.name)
 
 class Forgetful:
@@ -87,12 +100,13 @@ def test_imports():
 
 GOLDEN = "tests/golden/test_golden.py::test_what_commands_say[strategies-json]"
 HOLD_FIELDS = ("tests/compaction/test_settings.py", GOLDEN)
-"""The tests that hold what imports make: the fields of policies, each whole."""
+HOLDING = {"formats/kit": ("tests/formats/",)}
+"""The tests that hold what imports make: the fields of policies, each whole; of formats/kit, the formats' codecs."""
 
 
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("room", choices=("compaction", "analysis", "tokens", "facts"))
+    given.add_argument("room", choices=ROOMS)
     given.add_argument("--minutes", type=float, default=10)
     given.add_argument("--seed", type=int, default=1)
     given.add_argument("--files", default="", help="a pattern; every file of the room by default")
@@ -100,16 +114,13 @@ def main() -> None:
     until = time.monotonic() + 60 * asked.minutes
     folder = copied(asked.room, asked.files or f"workbench/{asked.room}/*")
     said = mutmut(folder, "run", "nothing*")  # there is no command that only makes the changes; what matches none does
-    names = sorted(statuses(folder))
+    names = changes(folder)
     known = folder / "mutants" / "mutmut-stats.json"
     if not names or not known.exists():
         sys.exit(stopped(folder, said))
-    tests_of_imports(known)
     random.Random(asked.seed).shuffle(names)
-    done = in_time(folder, names, until)
-    if not done:
-        sys.exit(1)
-    told(folder, done, len(names), asked.seed)
+    found = tried(folder, names, until, HOLDING.get(asked.room, HOLD_FIELDS))
+    told(folder, found, len(names), asked.seed)
 
 
 def copied(room: str, files: str) -> Path:
@@ -124,51 +135,65 @@ def copied(room: str, files: str) -> Path:
         else:
             shutil.copy(source, folder / name)
     with (folder / "pyproject.toml").open("a") as file:
-        file.write(CONFIGURATION.format(room=room, files=files, but=BUT, imports=IMPORTS, golden=GOLDEN))
-    (folder / IMPORTS).write_text(FIRST_TEST.format(room=room))
+        tests = [IMPORTS, *TESTS.get(room, (f"tests/{room}",)), *SHARED, GOLDEN]
+        file.write(CONFIGURATION.format(tests=json.dumps(tests), files=files, but=BUT))
+    (folder / IMPORTS).write_text(FIRST_TEST.format(package=f"workbench.{room}".replace("/", ".")))
     (folder / "preloaded").write_text("\n".join(PRELOADED))
     return folder
 
 
-def tests_of_imports(file: Path) -> None:
-    """Writes into what mutmut knows of the tests that those of `HOLD_FIELDS` call, too, whatever imports call."""
-    known = json.loads(file.read_text(encoding="utf-8"))
-    held = [test for test in known["duration_by_test"] if test.startswith(HOLD_FIELDS)]
-    for tests in known["tests_by_mangled_function_name"].values():
-        if any(test.startswith(IMPORTS) for test in tests):
-            tests[:] = {*tests, *held}
-    file.write_text(json.dumps(known), encoding="utf-8")
-
-
 def mutmut(folder: Path, *words: str) -> str:
-    """What a command of mutmut prints. One process, and the same examples in every run."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"CI": "1"}
+    """What a command of mutmut prints. The same examples in every run."""
     return subprocess.run(
-        [MUTMUT, *words], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [MUTMUT, *words], cwd=folder, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ).stdout
 
 
-def statuses(folder: Path) -> dict[str, str]:
-    """Every change by name, and what became of it: killed, survived, not checked…"""
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"CI": "1"}
+
+
+def changes(folder: Path) -> list[str]:
+    """Every change by name."""
     lines = (line.strip().partition(": ") for line in mutmut(folder, "results", "--all", "true").splitlines())
-    return {name: status for name, _, status in lines if status}
+    return sorted({name for name, _, status in lines if status})
 
 
-def in_time(folder: Path, names: list[str], until: float) -> list[str]:
-    """The first of `names` for which there was time. Each run begins with the tests as they are, so there are few."""
-    count, batch = 0, FIRST
-    while count < len(names) and batch > 0:
-        began = time.monotonic()
-        said = mutmut(folder, "run", "--max-children", "1", *names[count : count + batch])
-        now = time.monotonic()
-        rate = float(found[1]) if (found := re.search(r"([\d.]+) mutations/second", said)) else 0.0
-        if not rate:
-            print(stopped(folder, said), file=sys.stderr)
+def tried(folder: Path, names: list[str], until: float, holding: tuple[str, ...]) -> dict[str, str]:
+    """What became of the first of `names` for which there was time, at least of one: "killed", "survived", …"""
+    known = json.loads((folder / "mutants" / "mutmut-stats.json").read_text(encoding="utf-8"))
+    seconds = known["duration_by_test"]
+    held = [test for test in seconds if test.startswith(holding)]
+    found: dict[str, str] = {}
+    for name in names:
+        tests = set(known["tests_by_mangled_function_name"].get(function_of(name), ()))
+        if any(test.startswith(IMPORTS) for test in tests):
+            tests.update(held)
+        found[name] = trial(folder, name, sorted(tests, key=lambda test: seconds.get(test, 0)), seconds)
+        print(f"{len(found)} of {len(names)}: {found[name]:8} {name}", file=sys.stderr, flush=True)
+        if time.monotonic() > until:
             break
-        count = min(count + batch, len(names))
-        print(f"{count} of {len(names)} changes, {now - began:.0f} s", file=sys.stderr, flush=True)
-        batch = min(GROWS * batch, int((until - now - (now - began - batch / rate)) * rate * 0.9))
-    return names[:count]
+    return found
+
+
+def trial(folder: Path, name: str, tests: list[str], seconds: dict[str, float]) -> str:
+    """What became of a change on some tests."""
+    if not tests:
+        return "no tests"
+    (folder / "tests_of_trial").write_text("\n".join(tests), encoding="utf-8")
+    command = [sys.executable, "-c", TRIAL, name, "-x", "-q", "--rootdir=.", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    try:
+        code = subprocess.run(
+            [*command, "--timeout=0", "@../tests_of_trial"],
+            cwd=folder / "mutants",
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=max(LEAST, SLOW * sum(seconds.get(test, 0) for test in tests)),
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    return {0: "survived", 5: "no tests"}.get(code, "killed")
 
 
 def stopped(folder: Path, said: str) -> str:
@@ -176,15 +201,14 @@ def stopped(folder: Path, said: str) -> str:
     return "\n".join([f"mutmut stopped; run it by hand in {folder}:", *lines[-40:]])
 
 
-def told(folder: Path, done: list[str], made: int, seed: int) -> None:
-    found = statuses(folder)
-    survived = sorted(name for name in done if found[name] not in KILLED)
+def told(folder: Path, found: dict[str, str], made: int, seed: int) -> None:
+    survived = sorted(name for name, became in found.items() if became not in ("killed", "timeout"))
     for name in survived:
         print(f"{found[name]:9} {change(folder, name)}")
     for file, count in sorted(Counter(name.partition(".x")[0] for name in survived).items()):
-        print(f"{count:4} of {sum(name.startswith(file + '.x') for name in done):4}  {file}")
-    killed = len(done) - len(survived)
-    print(f"{killed} of {len(done)} killed: {100 * killed / len(done):.1f} % (sample of {made} changes, seed {seed})")
+        print(f"{count:4} of {sum(name.startswith(file + '.x') for name in found):4}  {file}")
+    killed = len(found) - len(survived)
+    print(f"{killed} of {len(found)} killed: {100 * killed / len(found):.1f} % (sample of {made} changes, seed {seed})")
 
 
 def change(folder: Path, name: str) -> str:
@@ -196,9 +220,14 @@ def change(folder: Path, name: str) -> str:
     return f"{file}:{line_of(folder / file, name, before)}  {before}  →  {after}  ({name.rpartition('.')[2]})"
 
 
+def function_of(name: str) -> str:
+    """The changed function, as mutmut spells it."""
+    return re.sub(r"__mutmut_\d+$", "", name)
+
+
 def line_of(file: Path, name: str, text: str) -> int:
     """The line of a file that has this text, in the function that the name of a change tells."""
-    owner, _, function = re.sub(r"__mutmut_\d+$", "", name.rpartition(".")[2]).removeprefix("xǁ").rpartition("ǁ")
+    owner, _, function = function_of(name).rpartition(".")[2].removeprefix("xǁ").rpartition("ǁ")
     source = file.read_text(encoding="utf-8")
     tree: ast.AST = ast.parse(source)
     if owner:

@@ -43,11 +43,18 @@ def test_a_cost_is_a_positive_number_of_dollars(recorded: object, paid: float | 
     assert dollars_of(recorded) == paid
 
 
+def cached(short: int, long: int) -> dict[str, int]:
+    return {"ephemeral_5m_input_tokens": short, "ephemeral_1h_input_tokens": long}
+
+
 @pytest.mark.parametrize(
     ("given", "usage"),
     [
         ({"input_tokens": 3, "output_tokens": 7, "cache_read_input_tokens": 60}, Usage(3, 7, 60)),
         ({"cache_creation_input_tokens": 1, "input_tokens": "3"}, Usage(0, 0, 0, 1)),
+        ({"cache_creation_input_tokens": 5, "cache_creation": cached(2, 3)}, Usage(0, 0, 0, 5, cache_life=3_600)),
+        ({"cache_creation_input_tokens": 5, "cache_creation": cached(5, 0)}, Usage(0, 0, 0, 5, cache_life=300)),
+        ({"cache_creation_input_tokens": 5, "cache_creation": cached(0, 0)}, Usage(0, 0, 0, 5)),
         ({"input_tokens": 0, "output_tokens": 7}, None),
         (None, None),
     ],
