@@ -143,6 +143,8 @@ def test_of_a_line_that_is_longer_than_enough_the_whole_file_tells(most: int, mo
             list(found)
     else:
         assert [record.value for record in found][::2] == [{"a": 1}, {"c": 3}]
+    after_a_blank_line = lines_in(io.BytesIO(b"\n" + data), len(data) + 1, lambda block: None, len(data) + 1).found
+    assert [record.value for record in after_a_blank_line][::2] == [{"a": 1}, {"c": 3}]
 
 
 def test_a_file_with_a_line_that_no_session_has_is_refused_as_a_whole(
