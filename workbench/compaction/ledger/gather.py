@@ -368,8 +368,8 @@ def _with_request_states(
 ) -> Iterable[FoundEntry]:
     """Mark the sentences of the session's first request as first and those of the newest as open; a newest message that
     only sets rules has none. The first is added even if a recorded compaction removed it from the context."""
-    said = [one for one in found.values() if one.entry.is_from_user]
-    first = _first_request(said, shape, original)
+    from_user = [one for one in found.values() if one.entry.is_from_user]
+    first = _first_request(from_user, shape, original)
     in_force = (one.entry for one in found.values() if one.entry.is_from_user or one.entry.kind == "instruction")
     newest = max((entry.source for entry in in_force if entry.state != "gone"), default=0)
     for one in (*found.values(), *(one for one in first if _key(one.entry) not in found)):
@@ -380,22 +380,22 @@ def _with_request_states(
             yield one
 
 
-def _first_request(said: Sequence[FoundEntry], shape: Shape, original: Original | None) -> Sequence[FoundEntry]:
-    """Sentences of the session's first request: some of `said`, or new entries if only the session's first context has
-    them. Empty if unknown: after an agent's compaction, the oldest request of a context need not be the first. After a
-    ledger it is, because the ledger would list an older one."""
-    if first := [one for one in said if one.entry.state == "first"]:
+def _first_request(from_user: Sequence[FoundEntry], shape: Shape, original: Original | None) -> Sequence[FoundEntry]:
+    """Sentences of the session's first request: some of `from_user`, or new entries if only the session's first context
+    has them. Empty if unknown: after an agent's compaction, the oldest request of a context need not be the first.
+    After a ledger it is, because the ledger would list an older one."""
+    if first := [one for one in from_user if one.entry.state == "first"]:
         return first
-    start = min((one.entry.source for one in said), default=0)
-    oldest = [one for one in said if one.entry.source == start]
+    start = min((one.entry.source for one in from_user), default=0)
+    oldest = [one for one in from_user if one.entry.source == start]
     if original is None:
         return oldest if numbering(shape).before else ()
     if original.id in shape.index_of:
         return oldest
     parts = [*typed_parts(original.text)]
     texts = {part.text for part in parts}
-    for number in dict.fromkeys(one.entry.source for one in said):
-        same = [one for one in said if one.entry.source == number]
+    for number in dict.fromkeys(one.entry.source for one in from_user):
+        same = [one for one in from_user if one.entry.source == number]
         if texts.issuperset(one.entry.text for one in same):
             return same
     entries = ((LedgerEntry(_KIND_OF_PART[part.kind], part.text, original.number), part.start) for part in parts)
