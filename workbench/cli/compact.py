@@ -118,7 +118,7 @@ def command(
 ) -> None:
     """Compact FILE, which itself never changes, and say what happens to every message.
 
-    By default it is the newest epoch that overflowed or was compacted, as on the screen. An export of an older epoch
+    The default epoch is the newest that overflowed or was compacted, as on the screen. An export of an older epoch
     lacks the later messages, and the report says so; --epoch last compacts the agent's current context.
 
     Without -o nothing is written. A live summarizer takes its key from the environment; Ctrl-C cancels it.

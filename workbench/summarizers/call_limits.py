@@ -13,13 +13,14 @@ from workbench.summarizers.connections import Connection
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits of a call; times in seconds. The complete call including waits is limited by the request's `timeout_s`,
-    else by `whole_s`; the wait for the first token by `first_token_s`, for more text by `stall_s`. The answer is
-    limited by the request's `max_output_tokens`, else by `max_output`.
+    """Limits of a call; times in seconds. The complete call, waits included, may take the request's `timeout_s`, else
+    `whole_s`; the first token may take `first_token_s`, each further text `stall_s`. The answer may have the request's
+    `max_output_tokens`, else `max_output` tokens.
 
-    `tries` limits how often one prompt is sent (429, 5xx, overloaded, broken connection). Waits double from `backoff_s`
-    up to `longest_backoff_s`, unless the server requests another wait; a wait that would outlast the call is not
-    started. `shrinks` limits how often a prompt that is too long is cut (`workbench.summarizers.wire`).
+    One prompt is sent at most `tries` times: again after a 429 or 5xx, to an overloaded server, or after a broken
+    connection. The waits between double from `backoff_s` to `longest_backoff_s`, unless the server requests another
+    wait; a wait that would outlast the call is not started. A prompt that is too long is cut at most `shrinks` times
+    (`workbench.summarizers.wire`).
     """
 
     whole_s: float = 600.0

@@ -196,8 +196,8 @@ def value_of(one: RankRow, title: str) -> float | None:
 
 
 def sort_rows(ranked: Sequence[RankRow], title: str, *, is_reversed: bool = False) -> list[RankRow]:
-    """Rows with the best first, or the worst if `turned`, always in groups: those that fit, too large, not usable, and
-    unchanged. Unknown values come last in their group. Ties keep their order."""
+    """Rows with the best first, or the worst if `is_reversed`, always in groups: those that fit, too large, not usable,
+    and unchanged. Unknown values come last in their group. Ties keep their order."""
     groups = ([one for one in ranked if one.assessment.fit == fit] for fit in FIT_CELLS)
     return [one for group in groups for one in _in_order(group, title, is_reversed=is_reversed)]
 

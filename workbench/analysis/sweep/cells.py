@@ -1,4 +1,4 @@
-"""Cells of a sweep: run on all cores or on a Dask scheduler, and kept in a journal.
+"""Cells of a sweep: computed on all cores or on a Dask scheduler, and saved in a journal.
 
 A cell is one file replayed under one setting, independently of the others. The journal has a line per finished cell, so
 that an interrupted sweep can continue. Its first line identifies the sweep; an incomplete last line is skipped. A cell
@@ -153,13 +153,14 @@ def cell_from(fields: Mapping[str, Any]) -> SweepCell:
 
 
 Work = tuple[str, tuple[tuple[Number, ...], ...]]
-"""File and the settings to replay it under; loaded once for all."""
+"""A file, which is loaded once, and the settings to replay it under."""
 
 
 def work_of(
     files: Sequence[str], plan: SweepPlan, known: Collection[tuple[str, tuple[Number, ...]]], cores: int
 ) -> list[Work]:
-    """Return the remaining work. Settings of a file stay together unless there are fewer files than cores."""
+    """Return the work without the finished cells `known`, pairs of file and setting. The settings of a file stay
+    together unless there are fewer files than cores."""
     parts = max(1, -(-cores // max(len(files), 1)))
     found: list[Work] = []
     for file in files:
@@ -173,7 +174,7 @@ def spread(
     work: Sequence[Work], plan: SweepPlan, cluster: str = "", scale_of: ScaleOf = no_scale
 ) -> Iterator[tuple[SweepCell, ...]]:
     """Yield the cells of each piece of work when it is finished, in any order. For `cluster` and errors see
-    `workbench.base.spread`."""
+    `workbench.base.parallel`."""
     if work:
         jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
         yield from over.run_parallel(

@@ -17,7 +17,8 @@ from workbench.formats.kit.document import Item
 from workbench.formats.kit.values import dict_of, list_of, word_of
 
 CALLS = "workbench_calls"
-"""Key in an event's metadata for the names of its calls without an id; without it they are named after the event."""
+"""Key in an event's metadata with the ids that its calls without an id have here; without the key, their ids are made
+from the event's."""
 
 _FRAMEWORK_CALLS = ("adk_framework", "adk_request_credential", "adk_request_confirmation")
 """Calls between the framework and its application; they are not sent to the model."""
@@ -25,8 +26,8 @@ _FRAMEWORK_CALLS = ("adk_framework", "adk_request_credential", "adk_request_conf
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """Agent whose context was read: `chosen` by the caller, else the last to speak. `nameless` are ids of calls that
-    have none in the file."""
+    """Agent whose context was read: `chosen` by the caller, else the last to speak. `nameless` has the ids made here
+    for calls that have none in the file."""
 
     agent: str
     nameless: frozenset[str]
@@ -47,7 +48,7 @@ def compaction_of(event: Item) -> Item:
 
 
 def speaker_of(event: Any) -> str:
-    """Return the agent that an event is by; "" for the user's events, compactions and events without content."""
+    """Return the agent that wrote an event; "" for the user's events, compactions and events without content."""
     holder = dict_of(event)
     author = word_of(holder.get("author")) or ""
     says = bool(_parts(holder)) and holder.get("partial") is not True and not compaction_of(holder)
@@ -191,8 +192,8 @@ def _restore_calls(order: Sequence[int], sent: Sequence[int], items: Sequence[It
 
 
 def _pair_results(order: Sequence[int], items: Sequence[Item], others: frozenset[int]) -> Iterator[int]:
-    """Yield indexes with each result after its call: the last of several updates, none for a result without a call.
-    Other agents' calls and results stay in place."""
+    """Yield the indexes, each result directly after its call. Of several updates of a result only the last is yielded,
+    and a result without a call is left out. Other agents' calls and results stay in place."""
     own = [n for n in order if n not in others]
     answers: dict[int, dict[str, int]] = {}
     for n, call in _calls_of_results(own, items):

@@ -42,7 +42,8 @@ def is_summary_node(node: Any) -> bool:
 
 
 def request_blocks(exchange: Node) -> tuple[Block, ...]:
-    """Return a request's blocks without its summaries, results first. `request_message` repeats the text nodes."""
+    """Return a request's blocks without its summaries, results first. `request_message` repeats the text nodes, so it
+    is read only if they have no text."""
     blocks = [_request_block(node) for node in nodes_of(exchange, "request_nodes") if not is_summary_node(node)]
     message = exchange.get("request_message")
     if isinstance(message, str) and message and not any(isinstance(block, Text) and block.text for block in blocks):
@@ -81,7 +82,8 @@ def _summary_text(inner: Node) -> str:
 def response_blocks(exchange: Node) -> tuple[Block, ...]:
     """Return a response's blocks in the order shown to the user: thinking, text, calls.
 
-    In the file text comes after the calls; `response_text` repeats the text nodes; token usage is no block.
+    In the file, text comes after the calls. `response_text` repeats the text nodes, so it is read only without any.
+    Token usage is no block.
     """
     all_blocks = [_response_block(node) for node in nodes_of(exchange, "response_nodes") if not _is_usage(node)]
     blocks = [block for block in all_blocks if not (isinstance(block, Text) and not block.text)]
@@ -114,7 +116,8 @@ def usage_of(counts: dict[str, int]) -> Usage | None:
 
 
 def add_label(text: str) -> str:
-    """Label a summary that follows another one: in its usual form the client would drop all older exchanges."""
+    """Put a label before a summary that does not open the context: in its usual form the client would drop all older
+    exchanges."""
     return f"{SUMMARY_LABEL}\n{text}"
 
 
@@ -163,7 +166,7 @@ def _content(node: Node, inner: str) -> str | None:
 
 
 def _parts(result: Node) -> tuple[Text | Media, ...]:
-    """Return a result's content nodes, or `content`, which repeats their text, where it has none."""
+    """Return the parts of a result: its content nodes, or `content`, which repeats their text, if there are none."""
     parts: list[Text | Media] = []
     for node in nodes_of(result, "content_nodes"):
         if isinstance(node, dict) and node.get("type") == _IMAGE_CONTENT:

@@ -127,4 +127,4 @@ _DATA = {
     "skill_listing": "content",
     "total_tokens_reminder": "text",
 }
-"""The key of the text that is sent, by attachment type."""
+"""Key of an attachment's data, by attachment type."""

@@ -62,7 +62,7 @@ class Host(Protocol):
         """Put the cursor on a message, or on its round's header; True if the message is listed."""
 
     def show_toast(self, sentence: str, *, is_warning: bool = False) -> None:
-        """Show a toast; `bad`: the reason why something is not done."""
+        """Show a toast; `is_warning` if it says why something is not done."""
 
     def ask(self, screen: Screen[T | None], then: Callable[[T], object] = ...) -> Awaitable[object]:
         """Push a screen; `then` gets its result unless that is None. Once awaited, the screen has the keys."""

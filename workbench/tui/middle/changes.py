@@ -63,7 +63,7 @@ def shortened_index(outcome: Outcome, piece: NewMessage) -> int | None:
 
 
 def _walk(bench: Bench, outcome: Outcome) -> Iterator[TextPart]:
-    """Pieces in output order; removed messages come before the next piece of the input."""
+    """Pieces in output order; messages that were removed before a piece are shown before it."""
     staying = _staying(outcome)
     at = 0
     for piece in outcome.pieces:

@@ -12,8 +12,8 @@ LONGEST = 200
 """Characters of a line that are coloured, so that a page of minified code is lexed within a frame or two."""
 
 AHEAD = 80
-"""Lines after the last coloured one up to which lexing continues from it. Beyond them lexing starts again `BEFORE`
-lines before the page, without the state of an open comment or string."""
+"""Lexing continues from the last coloured line to a page that begins at most this many lines after it. For any other
+page it starts `BEFORE` lines before the page, and does not know of a comment or string that is open there."""
 
 BEFORE = 10
 

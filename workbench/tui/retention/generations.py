@@ -146,7 +146,8 @@ compactions there are."""
 def compact_repeatedly(
     bench: Bench, count: int, report_start: Callable[[int], None], cancelled: Callable[[], bool]
 ) -> Generations | None:
-    """Compact `count` times under the bench's settings; `began` gets the number of each. None if cancelled."""
+    """Compact `count` times under the bench's settings; `report_start` gets the number of each. None if
+    cancelled."""
     number = 0
 
     def compact(context: Context) -> Outcome:

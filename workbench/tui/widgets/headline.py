@@ -126,7 +126,7 @@ class HeadlineView(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"headline--{name}" for name in ("bold", "dim", "key")}
 
     class HeadlineClicked(Message):
-        """Show the reasons."""
+        """The user clicked on the sentences, and wants to see the reasons."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
