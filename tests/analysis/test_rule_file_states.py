@@ -129,7 +129,7 @@ def test_the_system_prompt_is_sent_with_every_call() -> None:
     one = replace(session([GO, summary("s1", "Went."), ON], [0], [1, 2], format="copilot"), system=prompt)
     (file,) = rule_file_states(one, 1)
     in_force = tuple(FileRule(rule, "in force") for rule in (PUSH, negated))
-    assert file == RuleFileState("custom_instruction", None, True, True, in_force)
+    assert file == RuleFileState("custom_instruction", None, True, True, True, in_force)
 
 
 @pytest.mark.parametrize(

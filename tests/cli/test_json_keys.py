@@ -67,6 +67,7 @@ LINES = {
     "retention --generations": (f"retention {CHAT} --preset codex --generations 2 --watch a",),
     "retention --recorded": (f"retention {COMPACTED} --recorded --watch the",),
     "rules": (f"rules {OVERFLOW}",),
+    "rules --instruction": (f"rules {OVERFLOW} --instruction",),
     "why": (f"why {OVERFLOW} --watch never", f"why {COMPACTED} --epoch 1 --window 6000 --preset codex"),
     "why --rework": ("why --rework augment-with-summary.json",),
 }

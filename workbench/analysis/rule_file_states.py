@@ -59,12 +59,14 @@ class FileRule(Struct, frozen=True):
 
 class RuleFileState(Struct, frozen=True):
     """Rule file with its rules, in the order of the file. `path` is relative to the project's folder where it is in it;
-    `message` is the id of the newest message with a record of it, None: the system prompt. `sent_with_calls`: the
-    agent sends it with every call, recorded or not; `in_project`: it applies to the project, and not to another folder.
+    `message` is the id of the newest message with a record of it, None: the system prompt. `sent`: the agent sent it
+    unasked; `sent_with_calls`: it does so with every call, recorded or not; `in_project`: it applies to the project,
+    and not to another folder.
     """
 
     path: str
     message: str | None
+    sent: bool
     sent_with_calls: bool
     in_project: bool
     rules: tuple[FileRule, ...]
@@ -113,7 +115,14 @@ def _states_by_epoch(session: Session) -> Iterator[tuple[RuleFileState, ...]]:
             known = _after(session, number, known)
         sent = {path: one.index is None or _is_sent_unrecorded(session, one.path) for path, one in newest.items()}
         yield tuple(
-            RuleFileState(path, places[path], sent[path], one.sent or _is_in_project(path), tuple(known[path].values()))
+            RuleFileState(
+                path,
+                places[path],
+                one.sent,
+                sent[path],
+                one.sent or _is_in_project(path),
+                tuple(known[path].values()),
+            )
             for path, one in newest.items()
             if known[path]
         )

@@ -1,4 +1,7 @@
-"""`cwb rules`: rules of the user, passages marked as pins, and rules of recorded files, with the cost of pinning."""
+"""`cwb rules`: rules of the user, passages marked as pins, and rules of recorded files, with the cost of pinning.
+
+With --instruction the line for the agent's own compaction command, which quotes them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, get_args
 
 import click
 
+from workbench.analysis.compact_instruction import LIMIT, CompactInstruction, compact_instruction
 from workbench.analysis.rule_file_states import FileRule, FileRuleState, RuleFileState, rule_file_states
 from workbench.analysis.suggested_pins import SuggestedPin, auto_pins, pin_tokens, suggest
 from workbench.base.figures import grouped
@@ -15,24 +19,53 @@ from workbench.base.printable import one_line, printable
 from workbench.base.tables import ID, Row, Table, columns
 from workbench.base.text import counted
 from workbench.bench import Bench
+from workbench.cli.jobs import Job, Jobs
 from workbench.cli.load_bench import on_bench
 from workbench.cli.load_epoch import epoch_words
-from workbench.cli.output import csv_option, only, plain, write_csv, write_json, write_tables
+from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
 WORDS = 140
 
+EPOCH = (
+    "The epoch, from 1, or `last`. Default: the newest that overflowed or was compacted; with --instruction the last."
+)
+
 SHOWN = 20
 """Rules of each rule file; --json and --csv have all."""
 
 
-@click.command("rules")
-@selection("part", "epoch")
+@click.command(
+    "rules",
+    cls=Jobs,
+    jobs=(
+        Job("", "part epoch marked as_json as_csv"),
+        Job("--instruction", "part epoch pins watched limit as_json", "instruction"),
+    ),
+)
+@selection(
+    "part",
+    epoch=EPOCH,
+    pin="Quote this message too. Repeatable.",
+    watch="Quote this sentence too, or the rules of CLAUDE.md. Repeatable.",
+)
 @click.option("--marked/--suggest", "marked", help="Only passages marked with <Pin>. Default: every rule as well.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
+@click.option(
+    "--instruction",
+    is_flag=True,
+    help="Print the line for the agent's own compaction (`/compact …`) that quotes the rules, pins and open request.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=LIMIT,
+    metavar="TOKENS",
+    help=f"Most tokens of the instruction. Default: {LIMIT}, about ten rules.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table or line.")
 @csv_option("rules")
-def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
+def command(chosen: Selection, instruction: bool, **options: Any) -> None:
     """List the rules of FILE's user, which hold for the whole session, with what pinning each costs.
 
     Then the rules of each rule file (CLAUDE.md, AGENTS.md, …) that FILE records, with their state after the compaction
@@ -40,7 +73,35 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
 
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`, which leaves out superseded and
     expensive ones.
+
+    With --instruction, standard output has the line alone, in the words of the session; on standard error is what it
+    quotes. An agent whose compaction command takes no instruction gets the text without the command.
+
+    \b
+    cwb rules FILE --instruction --pin 12 --limit 300
     """
+    if instruction:
+        _write_instruction(chosen, **options)
+    else:
+        _list_rules(chosen, **options)
+
+
+def _write_instruction(chosen: Selection, limit: int, as_json: bool) -> None:
+    bench = on_bench(replace(chosen, epoch=chosen.epoch or "last"))
+    found = compact_instruction(bench.session, bench.epoch, bench.context, bench.watched, limit)
+    if as_json:
+        write_json(found)
+        return
+    if not found.line:
+        warn(f"{found.words}.")
+        return
+    click.echo(found.line)
+    warn(f"Quoted {found.words}.")
+    if found.remark:
+        warn(found.remark)
+
+
+def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
     bench = on_bench(chosen)
     context = bench.context
     found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
@@ -63,6 +124,17 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
         write_tables([table])
         click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
     write_tables([_file_table(one, bench) for one in files], SHOWN)
+
+
+@plain.register
+def _(found: CompactInstruction) -> dict[str, Any]:
+    fields = (
+        "line text tokens limit_tokens=limit quoted_rules=rules quoted_pins=pins quotes_request=has_request left_out"
+    )
+    accepts = bool(found.command and found.command.takes_instruction)
+    command = found.command.name if found.command else None
+    about = {"agent": found.agent, "command": command, "takes_instruction": accepts, "note": found.remark or None}
+    return only(found, *fields.split()) | about
 
 
 @plain.register

@@ -252,6 +252,19 @@ class TriggerSetting(Struct, frozen=True):
     in_tokens: bool = False
 
 
+class CompactCommand(Struct, frozen=True):
+    """Command with which the user has an agent compact its session now.
+
+    takes_instruction: the text after the name becomes part of the prompt for the summary.
+    most_characters: the agent cuts a longer text; None if it does not.
+    """
+
+    agent: str
+    name: str = "/compact"
+    takes_instruction: bool = False
+    most_characters: int | None = None
+
+
 @dataclass(frozen=True)
 class Format:
     """One on-disk format: its name, how its files are recognised, and its codec, which is imported on first use.
@@ -264,6 +277,7 @@ class Format:
     places(machine): yields the folders in which the agent stores its sessions, according to its environment variables;
       they may not exist. None if there is no usual place.
     trigger_setting: None if the agent has none.
+    compact_command: None if the agent has none, or none is known.
     program: the agent's program, which holds its prompts; None if no prompt in it is known.
     suffixes: file name suffixes besides those of JSON and JSON lines.
     marks: paths of files in a session's folder that identify it; `{name}` stands for the folder's name.
@@ -279,6 +293,7 @@ class Format:
     keys: frozenset[str] = frozenset()
     places: Callable[[Machine], Iterable[Place]] | None = None
     trigger_setting: TriggerSetting | None = None
+    compact_command: CompactCommand | None = None
     program: Program | None = None
     suffixes: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.formats.format import Codec, Format, RecordRepair, Skimmed, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, Format, RecordRepair, Skimmed, TriggerSetting
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
@@ -174,5 +174,6 @@ FORMAT = Format(
     preset="claude-code",
     places=_places,
     trigger_setting=TriggerSetting(_setting, lambda window: window - 33_000),
+    compact_command=CompactCommand("Claude Code", takes_instruction=True),
     program=Program("claude-code", "claude", ("cli.js", "claude", "claude.exe"), "<example>\n<analysis>\n", "tagged"),
 )

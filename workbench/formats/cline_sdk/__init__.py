@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, CompactCommand, Format
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
 
@@ -74,5 +74,6 @@ FORMAT = Format(
     preset="cline",
     places=_places,
     marks=("{name}.messages.json",),
+    compact_command=CompactCommand("Cline"),
     program=Program("cline", "cline", ("core/dist/index.js", "bin/cline"), "\n\n## Goal\n", "tagged"),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
@@ -98,5 +98,6 @@ FORMAT = Format(
     places=_places,
     suffixes=(".jsonl.zst",),
     trigger_setting=TriggerSetting(_setting, _highest, in_tokens=True),
+    compact_command=CompactCommand("Codex"),
     program=Program("codex", sealed="Codex' program is compiled"),
 )

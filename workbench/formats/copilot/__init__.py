@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, Format, RecordRepair, TriggerSetting
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
 
@@ -73,5 +73,6 @@ FORMAT = Format(
     preset="copilot",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    compact_command=CompactCommand("Copilot CLI", takes_instruction=True),
     program=Program("copilot", sealed="Copilot CLI's program is compiled"),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
 
@@ -69,5 +69,6 @@ FORMAT = Format(
     preset="gemini-cli",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    compact_command=CompactCommand("Gemini CLI", "/compress"),
     program=Program("gemini-cli", "gemini", ("bundle/*.js", "prompts/snippets.js"), "getCompressionPrompt", "template"),
 )

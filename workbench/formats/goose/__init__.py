@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, Format, RecordRepair, TriggerSetting
 from workbench.formats.kit.database import Tables
 from workbench.formats.kit.sheet import RepairSheet
 from workbench.formats.look import Look
@@ -98,4 +98,5 @@ FORMAT = Format(
     places=_places,
     suffixes=(".db",),
     trigger_setting=TriggerSetting(_setting),
+    compact_command=CompactCommand("goose"),
 )

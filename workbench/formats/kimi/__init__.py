@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, Format, TriggerSetting
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place
 
@@ -62,4 +62,5 @@ FORMAT = Format(
     preset="kimi-cli",
     places=_places,
     trigger_setting=TriggerSetting(_setting, lambda window: window - 50_000),
+    compact_command=CompactCommand("Kimi CLI", takes_instruction=True),
 )

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.formats.format import Codec, Format, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, Format, TriggerSetting
 from workbench.formats.kit.database import Tables
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
@@ -108,5 +108,6 @@ FORMAT = Format(
     places=_places,
     suffixes=(".db",),
     trigger_setting=TriggerSetting(_setting, lambda window: window - _RESERVED),
+    compact_command=CompactCommand("opencode"),
     program=Program("opencode", "opencode", ("opencode", "opencode.exe"), "<template>\n", "instructed"),
 )

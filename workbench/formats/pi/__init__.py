@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
+from workbench.formats.format import Codec, CompactCommand, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
 
@@ -70,5 +70,6 @@ FORMAT = Format(
     preset="pi",
     places=_places,
     trigger_setting=TriggerSetting(_setting),
+    compact_command=CompactCommand("pi", takes_instruction=True),
     program=Program("pi", "pi", ("core/compaction/compaction.js",), "SUMMARIZATION_PROMPT", "template"),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.formats.format import Codec, Format
+from workbench.formats.format import Codec, CompactCommand, Format
 from workbench.formats.kit.values import dict_of
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
@@ -59,5 +59,6 @@ FORMAT = Format(
     _codec,
     keys=KEYS,
     places=_places,
+    compact_command=CompactCommand("Qwen Code", "/compress", takes_instruction=True, most_characters=2_000),
     program=Program("qwen-code", "qwen", ("chunks/*.js", "cli.js"), "getCompressionPrompt", "template"),
 )
