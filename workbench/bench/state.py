@@ -27,6 +27,7 @@ from workbench.tokens import Scale
 from workbench.tokens.sizes import Size
 
 if TYPE_CHECKING:
+    from workbench.analysis.compact_instruction import CompactInstruction
     from workbench.analysis.generations import RepeatedCompaction
     from workbench.analysis.needed_items import Item, LaterUse
     from workbench.analysis.retention import Retention
@@ -146,6 +147,18 @@ class Bench:
         after = {member for one in later for member in one.members}.difference(here.members)
         missing = f"{counted(len(after), 'message')} after epoch {self.epoch} {are(len(after))} not in a new file"
         return f"{missing}; the agent continues with epoch {later[-1].number}" if later else ""
+
+    @cached_property
+    def instruction(self) -> CompactInstruction:
+        """Instruction for the agent's own compaction command, within the default limit. Reads every message."""
+        from workbench.analysis.compact_instruction import compact_instruction
+
+        return compact_instruction(self.session, self.epoch, self.context, self.watched)
+
+    @property
+    def known_instruction(self) -> CompactInstruction | None:
+        """The instruction if it is computed, so that reading it costs nothing; None otherwise."""
+        return self.__dict__.get("instruction")
 
     @property
     def edits(self) -> Edits:

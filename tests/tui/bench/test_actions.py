@@ -29,11 +29,11 @@ questions | keep-by-pin i | keep-by-number b
 rules W | find / | find-next.1 n | find-next.-1 N | jump : | filter f | sort z
 follow | exact | runs | choose-preset P | edit-text E | window
 reset-policy | paste-params | save-preset | copy-toml | copy-params | run-with R | drop x
-shorten s | copy-text y | open-text | write-text | verbosity | widen m | why O | replay | play
+shorten s | copy-text y | copy-instruction Y | open-text | write-text | verbosity | widen m | why O | replay | play
 """
 
 
-MOST_KEYS = 40
+MOST_KEYS = 41
 
 
 def test_the_bench_has_no_more_keys_than_can_be_learned() -> None:
@@ -144,7 +144,7 @@ def test_nothing_can_be_done_to_no_message() -> None:
     split = "This epoch has no messages, so there is nothing to split."
     assert why == {
         **AT_FIRST,
-        **dict.fromkeys(("pin", "drop", "shorten"), "There is no message here."),
+        **dict.fromkeys(("pin", "drop", "shorten", "copy-instruction"), "There is no message here."),
         **dict.fromkeys(("find", "jump", "filter", "sort"), "There is no message here."),
         **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), split),
         **dict.fromkeys(("run", "rescue", "play"), "This epoch holds no messages: there is nothing to compact."),
@@ -179,6 +179,41 @@ def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
     (tmp_path / "copied.toml").write_text(desk.sent[0])
     assert read_preset(tmp_path / "copied.toml").policy == desk.bench.policy
     assert desk.bench.strategy.parameters.read(desk.sent[1]).policy == desk.bench.policy
+
+
+def test_the_line_for_the_agents_compaction_is_copied() -> None:
+    texts = ["Look at the tests. Never touch the generated files.", "Now move the parser into a package."]
+    messages = story(2, texts=texts).messages
+    desk = Desk(replace(session_of(messages[:-1]), format="pi"))
+    desk.do("pin", "copy-instruction")
+    desk.rest()
+    (line,) = desk.sent
+    assert line == desk.bench.instruction.line
+    assert line.startswith("/compact Keep these quotations word for word. Rules: “Never touch the generated files.” ")
+    assert desk.toasts == [f"Copied 1 rule, 1 pin, the open request: {desk.bench.instruction.tokens} tokens."]
+
+
+def test_an_agent_whose_compaction_takes_no_instruction_gets_the_text_and_the_reason() -> None:
+    texts = ["Look at the tests. Never touch the generated files."]
+    desk = Desk(replace(session_of(story(1, texts=texts).messages), format="codex"))
+    desk.do("copy-instruction")
+    desk.rest()
+    assert desk.sent == [desk.bench.instruction.text]
+    assert desk.toasts[-1].endswith(
+        " tokens. /compact of Codex takes no instruction: send this text as a message after the compaction."
+    )
+
+
+def test_nothing_is_copied_where_nothing_is_to_be_kept() -> None:
+    desk = Desk(session_of(story(1, texts=["Look at the tests."]).messages))
+    why = "No rule, pin or open request: nothing to copy."
+    assert ACTIONS["copy-instruction"].why_not(desk.view) == ""
+    desk.do("copy-instruction")
+    desk.rest()
+    assert (desk.sent, desk.toasts) == ([], [why])
+    assert ACTIONS["copy-instruction"].why_not(desk.view) == why
+    desk.do("pin")
+    assert ACTIONS["copy-instruction"].why_not(desk.view) == ""
 
 
 # --- what other screens give back ---

@@ -91,7 +91,7 @@ def test_nothing_is_told_that_is_not_true_of_the_whole(desk: Desk, path: Path) -
 OF_ALL = {
     *("epoch.-1", "epoch.1", "follow", "choose-preset", "edit-text", "paste-params"),
     *("run", "run-with", "runs", "exact"),
-    *("why", "kept", "questions", "compare", "replay", "play", "export", "rescue"),
+    *("why", "kept", "questions", "compare", "replay", "play", "export", "rescue", "copy-instruction"),
 }
 
 

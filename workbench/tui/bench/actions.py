@@ -183,6 +183,9 @@ _MEASURE = (
            other_screens.play, planning.cannot_run),
 )
 _TAKE_AWAY = (
+    Action("copy-instruction", "Y", "Copy /compact",
+           "Copy the line for the agent's own compaction: rules, pins and the open request, word for word.",
+           watched_rules.copy_instruction, _all(watched_rules.no_instruction)),
     Action("export", "e", "Export", "Write the compacted session to a new file.", other_screens.export, _all()),
     Action("rescue", "", "Rescue",
            "Compact a session that its agent cannot compact any more, offline, and put it where the agent resumes it.",
@@ -324,6 +327,7 @@ SYNONYMS = {
     "replay": "replay simulation if thresholds history cost price money sweep plot chart graph timeline when over time",
     "play": "demo tour tutorial intro learn begin show animation film cast svg presentation gif movie"
     " video record present room slideshow",
+    "copy-instruction": "compact compress instruction slash command clipboard agent rules pins",
     "export": "save resume share out download output continue file send publish handoff",
     "rescue": "resume full stuck recover continue save",
     "repair": "fix damaged broken corrupt cut orphan invalid restore heal",

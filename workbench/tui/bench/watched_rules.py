@@ -1,4 +1,5 @@
-"""Watched rules: turned on and off, and judged in the background after every change."""
+"""Watched rules: turned on and off, judged in the background after every change; the line that has the agent's own
+compaction quote them with other rules and pins."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, rule_states, steps
-from workbench.tui.bench import planning
+from workbench.tui.bench import edits, planning
 from workbench.tui.bench.host import Host, take_step
 from workbench.tui.bench.store import BenchView
 
@@ -91,6 +92,26 @@ def _apply(host: Host, fix: RuleFix | None) -> None:
         take_step(host, lambda _: fix.bench, note=f"{fix.words}, which keeps it; u takes it back")
 
 
+def no_instruction(view: BenchView) -> str:
+    """Return the reason why there is no instruction to copy; "" if there is one, or it is not computed yet."""
+    found = view.bench.known_instruction
+    return edits.no_message(view) or (f"{found.words}: nothing to copy." if found and not found.line else "")
+
+
+def copy_instruction(host: Host) -> None:
+    host.spawn("instruction", _copy_instruction, host)
+
+
+async def _copy_instruction(host: Host) -> None:
+    bench = host.store.bench
+    found = await asyncio.to_thread(lambda: bench.instruction)
+    if found.line:
+        host.app.copy_to_clipboard(found.line)
+        host.show_toast(f"Copied {found.words}. {found.remark}".rstrip())
+    else:
+        host.show_toast(f"{found.words}: nothing to copy.", is_warning=True)
+
+
 def start_assessment(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Assess the compaction again if the shown bench changed; without a result of a run, only if it is small."""
     if planning.is_newly_previewed(was, now) and (now.shown.result or planning.is_small(now.shown)):
@@ -110,7 +131,9 @@ async def assess_shown(host: Host) -> None:
 def _assess(bench: Bench) -> Assessment:
     from workbench.bench.assessment import assess, compute
 
-    return compute(assess(bench, bench.result or bench.offline), "receipt")
+    assessment = compute(assess(bench, bench.result or bench.offline), "receipt")
+    _ = bench.instruction  # the facts are known now, so that it costs little
+    return assessment
 
 
 def _states_after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
