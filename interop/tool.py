@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import workbench
 from interop.compare import Allowance
-from interop.homes import Home, Package
+from interop.homes import Failed, Home, Package
 from interop.server import Request
 from interop.server.script import Call
+from workbench.base.values import words_in
+from workbench.bench import open_bench, with_watched_rules
+from workbench.tokens import Counter
 
 
 def every_request(request: Request) -> bool:
@@ -23,6 +27,18 @@ def with_tools(request: Request) -> bool:
 
 def nothing(home: Home) -> None:
     """For a tool that needs no settings."""
+
+
+def compact_with_instruction(home: Home, path: Path, again: Callable[[Home, Path, str], None]) -> Path:
+    """Enter the workbench's line for the tool's own compaction as a prompt; its rule is watched, because an earlier
+    compaction may have lost it. Raises Failed if no request to a model has the text verbatim."""
+    bench = open_bench(workbench.load(path), Counter(), epoch="last")
+    found = with_watched_rules(bench, ("Never touch weir.cfg, whatever happens.",)).instruction
+    with home.server.mark() as requests:
+        again(home, path, found.line)
+    if not any(found.text in text for one in requests for text in words_in(dict(one.body))):
+        raise Failed(f"no request has the text of “{found.line[:80]}…”")
+    return path
 
 
 def keep(home: Home, path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from interop.compare import Allowance, by_unit, texts_in_one, without
 from interop.homes import Home, Package
 from interop.server.script import Call
-from interop.tool import Tool, with_tools
+from interop.tool import Tool, compact_with_instruction, with_tools
 from interop.units import Unit, Units
 
 _OPTIONS = ("--model", "claude-sonnet-4-5", "--allowedTools", "Read", "Bash")
@@ -42,6 +42,10 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
 
 def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("claude", "-p", prompt, "--resume", path.stem, *_OPTIONS)
+
+
+def _compact_with_instruction(home: Home, path: Path) -> Path:
+    return compact_with_instruction(home, path, _again)
 
 
 def _compact(home: Home, path: Path) -> Path:
@@ -160,7 +164,12 @@ TOOL = Tool(
     make=_make,
     again=_again,
     env=_env,
-    compactions={"after a refusal": _refused, "/compact": _compact, "over its limit": _over_limit},
+    compactions={
+        "after a refusal": _refused,
+        "/compact": _compact,
+        "/compact with our instruction": _compact_with_instruction,
+        "over its limit": _over_limit,
+    },
     command="claude",
     launcher=f'exec "$TOOL" -p "$PROMPT" {" ".join(_OPTIONS[:2])} "$@" {" ".join(_OPTIONS[2:])}',
     turn=with_tools,

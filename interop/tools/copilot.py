@@ -10,7 +10,7 @@ from pathlib import Path
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.server.script import Call
-from interop.tool import Tool
+from interop.tool import Tool, compact_with_instruction
 from interop.units import Unit, Units
 
 
@@ -41,6 +41,10 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
 
 def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("copilot", "--allow-all", f"--resume={path.parent.name}", "-p", prompt)
+
+
+def _compact_with_instruction(home: Home, path: Path) -> Path:
+    return compact_with_instruction(home, path, _again)
 
 
 def _compact(home: Home, path: Path) -> Path:
@@ -75,7 +79,7 @@ TOOL = Tool(
     make=_make,
     again=_again,
     env=_env,
-    compactions={"/compact": _compact},
+    compactions={"/compact": _compact, "/compact with our instruction": _compact_with_instruction},
     allowances=(
         Allowance(
             "time",

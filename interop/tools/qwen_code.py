@@ -9,7 +9,7 @@ from pathlib import Path
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.server.script import Call
-from interop.tool import Tool, with_tools
+from interop.tool import Tool, compact_with_instruction, with_tools
 from interop.units import Unit
 
 _OPTIONS = ("--auth-type", "openai", "--approval-mode", "yolo")
@@ -51,6 +51,10 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("qwen", *_OPTIONS, "--resume", path.stem, "-p", prompt)
 
 
+def _compact_with_instruction(home: Home, path: Path) -> Path:
+    return compact_with_instruction(home, path, _again)
+
+
 def _compact(home: Home, path: Path) -> Path:
     _again(home, path, "/compress")
     return path
@@ -70,7 +74,7 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
-    compactions={"/compress": _compact},
+    compactions={"/compress": _compact, "/compress with our instruction": _compact_with_instruction},
     turn=with_tools,
     allowances=(Allowance("reminders", "Reminders before a request are sent but not recorded.", beside=_is_reminder),),
 )
