@@ -155,9 +155,9 @@ def command(
     With --over-session the recorded answers are used unchanged, whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
     that fails is a row with its reason. Several prompts or models, or each prompt by each model, compact the same
-    messages, and every draft is shown; of several FILEs, or the sessions in folders, each is compared with the
-    first, and its verdict has the interval of paired draws. An interrupted run, or one that reached --max-cost,
-    continues with the same command.
+    messages, and every draft is shown; over several FILEs, or the sessions in folders, each variant is compared
+    with the first, and its verdict has the interval of paired draws. An interrupted run, or one that reached
+    --max-cost, continues with the same command.
 
     \b
     cwb compare FILE --presets claude-code,codex --diff

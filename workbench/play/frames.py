@@ -10,7 +10,7 @@ from workbench.analysis.rule_text import RuleVerdict
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
 """Kind of a part of a context. overhead: system + tools. going: messages that the compaction replaces. pinned: messages
 that a pin keeps. kept: messages that the compaction keeps without a pin, and replacements other than a summary. talk:
-messages between two compactions, not divided."""
+messages between two compactions, drawn as one part."""
 
 State = RuleVerdict | Literal["unsaid"]
 """State of a rule in the context. unsaid: no message has stated it yet."""

@@ -35,10 +35,10 @@ from workbench.session import Message, Session
 class Repair:
     """A repaired copy, not yet on disk.
 
-    `fixes` are the repaired faults in the order of the file, `left` those that remain; `branches` those of a file with
-    damaged links. `data` are the bytes of the copy, equal to the file if nothing was repaired. `session` is the session
-    read back from them, None if that fails. `written` is set if the copy is a new session; it has the name and the
-    commands that resume it.
+    `fixes` are the repaired faults in the order of the file, `left` those that remain; `branches` are the branches of a
+    file with damaged links. `data` are the bytes of the copy, equal to the file if nothing was repaired. `session` is
+    the session read back from them, None if that fails. `written` is set if the copy is a new session; it has the name
+    and the commands that resume it.
     """
 
     path: Path
@@ -217,8 +217,8 @@ def _loaded(path: Path, session: Session) -> Repair:
 
 
 def _repair_by_writer(path: Path, found: Format, sheet: RepairSheet, data: bytes, session: Session) -> Repair:
-    """Write a new session with the format's writer if tool pairs are incomplete or the validation objects, provided
-    that it leaves fewer problems."""
+    """Write a new session with the format's writer if tool pairs are incomplete or the validation objects. It is used
+    only if it has fewer problems."""
     codec = found.codec
     context = session.context()
     faults = list(_unpaired(session, context))

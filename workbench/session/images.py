@@ -1,6 +1,6 @@
 """Media from the encoded data of a file, with the width and height that the header of an image names.
 
-Read from the first bytes alone: no image is decoded. PNG, JPEG, GIF and WebP are what the APIs take.
+Only the first bytes are read; no image is decoded. The formats are those that the APIs accept: PNG, JPEG, GIF and WebP.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FIRST = 512
 """Base64 characters that hold the header of nearly every image."""
 
 _MOST = 400_000
-"""Base64 characters read at most: the size of a JPEG stands behind its EXIF data, colour profile and thumbnail."""
+"""Most base64 characters that are read: the size of a JPEG comes after its EXIF data, colour profile and thumbnail."""
 
 _URL_SAFE = str.maketrans("-_", "+/")
 

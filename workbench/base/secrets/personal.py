@@ -10,7 +10,7 @@ HOME, MAIL = "[home]", "[mail]"
 _HOME = re.compile(
     r"(?<![\w.~-])(?:/(?:home|Users|var/home|export/home)/|/[a-z]/Users/|/mnt/[a-z]/Users/|[A-Za-z]:\\{1,4}Users\\{1,4})"
     r"(?!(?:Shared|Public|runner|user|linuxbrew)\b)[^\s/\\\"'`:;,<>|)\]}*?]+"
-    r"|(?<![\w-])-(?:home|Users)-[A-Za-z0-9_]+"  # a folder named after a path, as tools do for their projects
+    r"|(?<![\w-])-(?:home|Users)-[A-Za-z0-9_]+"  # a folder named after a path, as agents do for their projects
 )
 _MAIL = re.compile(r"(?<![\w.+-])(?!git@|no-?reply@)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,24}\b")
 

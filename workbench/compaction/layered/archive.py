@@ -1,4 +1,4 @@
-"""Fixed template of an archive: titles, labels and dates, and faults of an answer in it.
+"""Fixed template of an archive: its titles, labels and dates, and the faults of an answer that fills it.
 
 Titles, labels and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
 """
@@ -149,7 +149,8 @@ def _times(shape: Shape) -> list[float | None]:
 
 
 def prompt_problems(prompt: str) -> tuple[str, ...]:
-    """Sections, and labels of named sections, that a prompt for this template does not name; one sentence each."""
+    """One sentence for each section that a prompt for this template does not name, and for each label that it does not
+    name of a section that it names."""
     low = prompt.lower()
     missing = [title for name, title in zip(_NAMES, SECTIONS, strict=True) if name not in low]
     unnamed = [mark for mark in MARKS if mark.under not in missing and mark.words.lower() not in low]

@@ -79,7 +79,7 @@ ENDLESS = 1 << 39
 """More characters than any text has."""
 
 TOLERANCE = 60
-"""Excess characters up to which a text is not cut: about the length of the mark."""
+"""A text is cut only if it has more than this many characters too many: about the length of the mark."""
 
 
 def shortened(

@@ -277,7 +277,7 @@ class Reader(Transcript):
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a session of either form. Raises BadInput if it has no message."""
+    """Read a session, one document or lines of records. Raises BadInput if it has no message."""
     progress(0, len(data))
     if not _is_document(data):
         return Reader.read(path, data, progress)

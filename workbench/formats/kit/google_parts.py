@@ -18,7 +18,8 @@ _REJECTED = re.compile(r"Plan rejected\. User feedback: (.*?)(?:\n\nThe plan is 
 
 @dataclass(slots=True)
 class Calls:
-    """Ids of calls recorded without an id, by name, waiting for the response of that name."""
+    """Ids made for calls that were recorded without one, by the name of the tool. Each waits for the next response of
+    that name."""
 
     waiting: dict[str, list[str]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""OpenAI chat messages inside other formats: those of SWE-agent, mini-swe-agent and tau-bench, with keys of their own.
+"""OpenAI chat messages inside other formats: SWE-agent, mini-swe-agent and tau-bench, which add keys of their own.
 
 These formats do not record the kind of a message, so each has a rule (`Kinds`) that derives the kinds from the entire
 list; a writer stores the kind in a message for which the rule would return another one.

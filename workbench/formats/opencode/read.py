@@ -124,11 +124,14 @@ def _session(path: Path, export: store.StoredExport, progress: Progress) -> Sess
 
 @dataclass(slots=True)
 class _SessionReader:
-    """A session while it is read. `current` is the context so far. By id of a compaction's request, `compactions` holds
-    the index of its answer, and `requests` the request's index, its part and the messages it keeps. `starts` holds the
-    creation time of each record, `records` the record of each message. By index of the record before which results were
-    cleared, `cleared` maps message numbers to those of their cleared forms. `copies` are the cleared forms in this
-    epoch. `live` is False for undone messages."""
+    """A session while it is read.
+
+    `compactions`: record of the summary, by id of a compaction's request. `requests`: record of the request, its part,
+    and the messages that the compaction keeps, by the same id. `starts`: creation time of each record. `records`:
+    record of each message. `current`: the context so far, as message numbers. `cleared`: number of the cleared form by
+    number of the message, for each record before which results were cleared. `copies`: cleared forms in this epoch.
+    `live`: False for undone messages.
+    """
 
     compactions: dict[str, int]
     warnings: list[LoadWarning]

@@ -1,9 +1,9 @@
 """OpenHands conversations: a list of events in one file, a conversation's folder, or an evaluation's output.
 
-Events are append-only: a condensation is an event that names forgotten events, and gives a summary with its offset in
-the remaining ones. V0 sends only the newest summary, V1 each that is not forgotten itself. V1 events that name their
-parents form a tree; the branch whose head `base_state.json` names is sent. Events without content for the model are
-kept in the file but are no messages. A folder is read as the list of its events, ordered by file name.
+Events are append-only: a condensation is an event that names forgotten events, and holds a summary with its offset
+among the remaining events. V0 sends only the newest summary, V1 every summary that is not forgotten itself. V1 events
+that name their parents form a tree; the branch whose head `base_state.json` names is sent. Events without content for
+the model are kept in the file but are no messages. A folder is read as the list of its events, ordered by file name.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def is_output(look: Look) -> bool:
 
 
 def is_lines(look: Look) -> bool:
-    """Return True if each line is a V1 event; a single one is the file of an event in a conversation's folder."""
+    """Return True if the first lines are V1 events. A single event is the file of an event in a conversation's
+    folder."""
     several = look.document is None and look.first
     events = [record.value for record in look.records[:3] if record.readable] if several else []
     return bool(events) and all(is_v1(e) and e.get("source") in _SOURCES and "timestamp" in e for e in events)

@@ -138,7 +138,7 @@ def cost_of(about: Event) -> float | None:
 
 
 def listed(data: bytes) -> tuple[bytes, list[LoadWarning]]:
-    """Return events on separate lines as one list, and a warning for each line without one."""
+    """Return events on separate lines as one list, and a warning for each line without an event."""
     records, warnings = Records(data), list[LoadWarning]()
     events = objects_of(records_of(data), len(data), records, warnings, no_progress)
     return b"[\n" + b",\n".join(records[index] for _, index, _ in events) + b"\n]\n", warnings

@@ -260,7 +260,7 @@ class Drafting(Facts):
     # --- a section again --------------------------------------------------------------------------------------------
 
     def action_again(self) -> None:
-        """Ask for an instruction, then for the section rewritten."""
+        """Ask the user for an instruction, and the summarizer to rewrite the section."""
         draft = self.draft
         if draft is None:
             return
@@ -341,7 +341,7 @@ class Drafting(Facts):
     # --- assessing --------------------------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Assess the drafts after a change of text or pins, once typing rests."""
+        """Assess the drafts after a change of text or pins, `SETTLE_S` after the last key."""
         self._stale = True
         if not self._is_assessing:
             self._is_assessing = True
@@ -359,7 +359,7 @@ class Drafting(Facts):
             self._is_assessing = False
 
     async def _assess_once(self) -> None:
-        """Assess the drafts once. Never two at a time: a thread cannot be cancelled."""
+        """Assess the drafts once. No two assessments run at a time, because a thread cannot be cancelled."""
         bench, drafts, number, draft = self.bench, self.drafts, self.at, self.draft
         if draft is not None and number is not None:
             ground = await asyncio.shield(self._checker_of(number, draft.request))
@@ -378,7 +378,7 @@ class Drafting(Facts):
             self.draw()
 
     def _checker_of(self, number: int, request: SummaryRequest) -> asyncio.Future[SummaryChecker]:
-        """Grounding of a draft's head, computed once."""
+        """Checker of a draft's claims against the messages of its request, made once."""
         if number not in self._checkers:
             loop = asyncio.get_running_loop()
             self._checkers[number] = loop.run_in_executor(
@@ -414,7 +414,7 @@ class Drafting(Facts):
 
 
 def _section_request(draft: Draft, section: SummarySection, instruction: str) -> SummaryRequest:
-    """Request for a section, rendered and hashed: not for an event loop."""
+    """Request for a section, rendered and hashed, which takes too long for an event loop."""
     request = regeneration_request(draft.request, draft.text, section, instruction)
     assert request.key
     return request
