@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, user
-from workbench.facts.requests import is_instruction
-from workbench.facts.standing import PIN_REASON, RULE_PROBABILITY, rules_in_text, standing_rules
+from workbench.facts.standing import PIN_REASON, RULE_PROBABILITY, is_instruction, rules_in_text, standing_rules
 from workbench.facts.standing_signs import LONG_MESSAGE, Sentence, is_long, probabilities
 
 SENTENCES = Path(__file__).with_name("sentences")

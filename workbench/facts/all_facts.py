@@ -10,7 +10,8 @@ from workbench.facts.decisions import decision_facts
 from workbench.facts.errors import error_facts
 from workbench.facts.fact import Fact
 from workbench.facts.references import reference_facts
-from workbench.facts.requests import instruction_facts, request_facts
+from workbench.facts.requests import request_facts
+from workbench.facts.standing import instruction_facts
 from workbench.facts.statements import statement_facts
 from workbench.session import Message
 

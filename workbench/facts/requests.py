@@ -1,4 +1,4 @@
-"""Facts about the user's requests and standing instructions. Prefers precision to recall.
+"""Facts about the user's requests. Prefers precision to recall.
 
 Only text of the user counts, typed or given through a tool; not results, reminders or summaries.
 """
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from workbench.facts.answers import typed_texts, user_answers
 from workbench.facts.fact import Fact
-from workbench.facts.standing import rule_reason, rules_in_text
 from workbench.session import Message
 
 _COURTESY = re.compile(
@@ -47,14 +46,3 @@ def _is_answered(messages: Sequence[Message], start: int, stop: int) -> bool:
         if message.role == "assistant" and message.kind == "normal":
             return not message.calls and bool(message.text.strip())
     return False
-
-
-def instruction_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    for index, words in typed_texts(messages):
-        for text, _ in rules_in_text(words):
-            yield Fact("instruction", text, messages[index].id, index)
-
-
-def is_instruction(sentence: str) -> bool:
-    """Return whether a user's sentence is a standing instruction (`workbench.facts.standing`)."""
-    return bool(rule_reason(sentence))

@@ -84,6 +84,18 @@ def standing_rules(messages: Sequence[Message], rules_in: RuleFinder | None = No
     return tuple(one for one in _with_superseding(list(found.values())) if one.reason != _RELEASE_REASON)
 
 
+def instruction_facts(messages: Sequence[Message]) -> Iterator[Fact]:
+    """Yield every rule in the user's texts, also repeated and superseded ones."""
+    for index, words in typed_texts(messages):
+        for text, _ in rules_in_text(words):
+            yield Fact("instruction", text, messages[index].id, index)
+
+
+def is_instruction(sentence: str) -> bool:
+    """Return whether a user's sentence alone is a standing rule."""
+    return bool(rule_reason(sentence))
+
+
 _RELEASE_REASON = "takes an instruction back"
 
 

@@ -30,7 +30,7 @@ from workbench.compaction.progressive.key_events import changed_by, fixes_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import actions_at, calls_of
 from workbench.facts.decisions import is_decision
-from workbench.facts.requests import is_instruction
+from workbench.facts.standing import is_instruction
 from workbench.facts.wording import LONGEST_SENTENCE, message_prose, sentences
 
 REUSE_FULL, LENGTH_FULL = 6, 1_200

@@ -14,7 +14,7 @@ from workbench.facts.calls import ToolCall
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.error_states import attempt_key
 from workbench.facts.errors import error_line
-from workbench.facts.requests import is_instruction
+from workbench.facts.standing import is_instruction
 from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import tool_name
 from workbench.facts.wording import prose, sentences
