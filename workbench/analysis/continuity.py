@@ -186,10 +186,10 @@ def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding
         words = stems(subject)
         if _DONE.search(item) or any(_is_near(words, other) for other in others):
             continue
-        said = SearchedText([subject])
+        searched = SearchedText([subject])
         for task, form in done:
             has_no_more = len(words & stems(task.text)) >= NEARLY_ALL * len(words)
-            if has_no_more and said.judge(form) == FactVerdict("full", True):
+            if has_no_more and searched.judge(form) == FactVerdict("full", True):
                 yield ContinuityFinding(ContinuityKind.FINISHED_TASK, task.text, shape.messages[task.index].id)
                 break
 

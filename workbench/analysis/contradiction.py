@@ -20,8 +20,8 @@ LEAST_NEGATED = 0.3
 def contradicts(fact: Sense, text: Sense) -> bool:
     """True if a text with most words of a fact contradicts it."""
     return any(
-        asked(fact, text)
-        for asked in (is_negated, _is_reordered, _is_word_replaced, _recombines_parts, differs_in_value, _is_opposite)
+        check(fact, text)
+        for check in (is_negated, _is_reordered, _is_word_replaced, _recombines_parts, differs_in_value, _is_opposite)
     )
 
 

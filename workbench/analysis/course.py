@@ -184,8 +184,8 @@ class Course:
     @cached_property
     def turns(self) -> array[int]:
         """Indexes of the agent's answers and the user's own messages."""
-        said = enumerate(self.messages)
-        return array("q", [i for i, one in said if one.kind == "normal" and one.role in ("assistant", "user")])
+        numbered = enumerate(self.messages)
+        return array("q", [i for i, one in numbered if one.kind == "normal" and one.role in ("assistant", "user")])
 
     @cached_property
     def events(self) -> array[int]:

@@ -351,9 +351,9 @@ def loop_of(session: Session) -> Loop | None:
             message = session.messages[index]
             if message.role == "assistant" and message.kind == "normal" and index not in epoch.copies:
                 calls += 1
-            made = set(_new_steps(message))
-            if not made <= steps:
-                steps |= made
+            new_steps = set(_new_steps(message))
+            if not new_steps <= steps:
+                steps |= new_steps
                 since, newest = calls, epoch.number
     within = [epoch for epoch in session.epochs if epoch.number >= newest and _is_automatic(epoch)]
     if len(within) < LEAST:

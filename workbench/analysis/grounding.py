@@ -67,8 +67,8 @@ class SummaryChecker:
         if earlier:
             head = [*head, Message("earlier", "user", (Text(without_secrets(earlier)),), "summary")]
         self._index = HeadIndex(head)
-        said = (prose(m.text if m.kind == "summary" else m.user_text) for m in head)
-        self._user_words = [words for text in said if (words := stems(text))]
+        texts = (prose(m.text if m.kind == "summary" else m.user_text) for m in head)
+        self._user_words = [words for text in texts if (words := stems(text))]
         self._all_user_words = frozenset[str]().union(*self._user_words)
 
     def check(self, summary: str) -> Grounding:
@@ -111,7 +111,7 @@ class SummaryChecker:
         words = stems(subject)
         if len(words) < 2:
             return True
-        if any(len(words & said) >= ENOUGH_WORDS * len(words) for said in self._user_words):
+        if any(len(words & user_words) >= ENOUGH_WORDS * len(words) for user_words in self._user_words):
             return True
         return len(words & self._all_user_words) >= ENOUGH_WORDS_OF_ALL * len(words)
 
@@ -285,24 +285,24 @@ def _quotations(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
         if _is_inside(match.start(), code) or _is_inside(match.end() - 1, code):
             continue
         group = next(number for number, text in enumerate(match.groups(), 1) if text is not None)
-        said = match[group]
-        if len(said.split()) >= 3 or (not said.isascii() and len(said) >= 6):
-            yield Claim("quotation", said, match.start(group), match.end(group))
+        quotation = match[group]
+        if len(quotation.split()) >= 3 or (not quotation.isascii() and len(quotation) >= 6):
+            yield Claim("quotation", quotation, match.start(group), match.end(group))
 
 
 def _code(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
     """Yield paths, commands and names in backticks."""
     for match in _CODE.finditer(summary):
-        said = match[1].strip()
-        if _is_inside(match.start(), fenced) or not any(map(str.isalnum, said)):
+        code = match[1].strip()
+        if _is_inside(match.start(), fenced) or not any(map(str.isalnum, code)):
             continue
-        command = _COMMAND.fullmatch(said)
-        if _PATH.fullmatch(said) and _is_path(said):
-            yield Claim("path", said, match.start(1), match.end(1))
+        command = _COMMAND.fullmatch(code)
+        if _PATH.fullmatch(code) and _is_path(code):
+            yield Claim("path", code, match.start(1), match.end(1))
         elif command and not _OPERATOR.match(command[2]):
             yield Claim("command", command[1], match.start(1), match.end(1))
-        elif _CODE_NAME.match(said) and len(said) > 2 and said.lower() not in _WELL_KNOWN:
-            yield Claim("identifier", said.removesuffix("()"), match.start(1), match.end(1))
+        elif _CODE_NAME.match(code) and len(code) > 2 and code.lower() not in _WELL_KNOWN:
+            yield Claim("identifier", code.removesuffix("()"), match.start(1), match.end(1))
 
 
 def _paths(summary: str) -> Iterator[Claim]:

@@ -166,9 +166,9 @@ def commands(message: Message) -> set[str]:
     """Return the shell commands of a message: from inputs of calls, or from fences and tags in its text."""
     lines: list[str] = []
     for call in message.calls:
-        given = call.input if isinstance(call.input, dict) else {}
+        arguments = call.input if isinstance(call.input, dict) else {}
         for key in _COMMAND_KEYS:
-            value = given.get(key)
+            value = arguments.get(key)
             if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
                 value = value[-1] if "-lc" in value[:2] or "-c" in value[:2] else " ".join(value)
             if isinstance(value, str):

@@ -68,11 +68,11 @@ def judge_run(facts: Sequence[TrackedFact], text: str) -> Compacting:
 def requests(facts: Sequence[TrackedFact], text: str) -> list[SummaryRequest]:
     """Return requests of `ITEMS_PER_CALL` items: first the facts, then the pairs."""
     items = [_item(number, fact.kind, fact.text, fact.why) for number, fact in enumerate(facts, 1)]
-    asked = [_request(_batch(items, at), text) for at in range(0, len(items), ITEMS_PER_CALL)]
+    found = [_request(_batch(items, at), text) for at in range(0, len(items), ITEMS_PER_CALL)]
     labelled = [
         _item(number, pair.kind, pair.fact, pair.detail, pair.text) for number, pair in enumerate(labelled_pairs(), 1)
     ]
-    return asked + [_request(_batch(labelled, at)) for at in range(0, len(labelled), ITEMS_PER_CALL)]
+    return found + [_request(_batch(labelled, at)) for at in range(0, len(labelled), ITEMS_PER_CALL)]
 
 
 def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> JudgeResult:

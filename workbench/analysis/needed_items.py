@@ -149,9 +149,9 @@ class _OpenSentences:
         often: Counter[str] = Counter()
         items: dict[tuple[Kind, str], Item] = {}
         for message in head:
-            said = message.user_text if message.role != "assistant" else message.text
+            own_text = message.user_text if message.role != "assistant" else message.text
             often.update({word for text in texts(message) for word in words_of(text)})
-            for sentence, words in sentences(_FENCE.sub(" ", said)):
+            for sentence, words in sentences(_FENCE.sub(" ", own_text)):
                 kinds: list[Kind] = ["decision"] if _DECIDED.search(sentence) and not _ASKS.search(sentence) else []
                 kinds += ["stated"] if message.role != "assistant" else []
                 for kind in kinds if len(sentence) <= LONGEST_SENTENCE else ():

@@ -139,8 +139,8 @@ def shortened_messages(outcome: Outcome) -> dict[int, NewMessage]:
 
 def added_messages(outcome: Outcome) -> tuple[NewMessage, ...]:
     """Return the new messages: summaries and others that replace several messages or none."""
-    made = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
-    return tuple(piece for piece in made if _of_one(outcome, piece) is None)
+    new = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
+    return tuple(piece for piece in new if _of_one(outcome, piece) is None)
 
 
 def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:

@@ -147,10 +147,10 @@ def preset_report(preset: Preset, checks: Sequence[PresetCheck]) -> str:
     if not checks:
         return ""
     differing = [one for one in checks if not one.agrees]
-    said = [f"in epoch {one.epoch} it would not: {one.reason or one.difference}" for one in differing[:MOST_DESCRIBED]]
-    said += [f"{len(differing) - MOST_DESCRIBED} more differ"] if len(differing) > MOST_DESCRIBED else []
+    parts = [f"in epoch {one.epoch} it would not: {one.reason or one.difference}" for one in differing[:MOST_DESCRIBED]]
+    parts += [f"{len(differing) - MOST_DESCRIBED} more differ"] if len(differing) > MOST_DESCRIBED else []
     same = "the same" if not differing else f"the same in {len(checks) - len(differing)} of {len(checks)}"
-    return f"{'; '.join([f'Compared epoch by epoch, the {preset.name} preset compacts {same}', *said])}."
+    return f"{'; '.join([f'Compared epoch by epoch, the {preset.name} preset compacts {same}', *parts])}."
 
 
 def _check_epoch(

@@ -129,8 +129,8 @@ def _is_used_in(one: StoredPrompt, text: str) -> bool:
 
 def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
     """Return a prompt that no strategy uses as the prompt of the strategy `chosen`; any other prompt unchanged."""
-    asked = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
-    if one.strategy or (own := next(asked, None)) is None:
+    prompt_fields = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
+    if one.strategy or (own := next(prompt_fields, None)) is None:
         return one
     return replace(one, prompt=replace(one.prompt, id=own))
 

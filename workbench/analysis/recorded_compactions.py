@@ -35,9 +35,9 @@ class RecordedCompaction(Struct, frozen=True):
     tokens: int
 
     def __str__(self) -> str:
-        asked = " at the user's request" if self.manual else ""
+        by_user = " at the user's request" if self.manual else ""
         at = f" (recorded: {grouped(self.tokens)} tokens)" if self.tokens else ""
-        return f"{ACTIONS[self.way]}{asked} before call {grouped(self.call)}{at}"
+        return f"{ACTIONS[self.way]}{by_user} before call {grouped(self.call)}{at}"
 
 
 def recorded_compactions(course: Course) -> tuple[RecordedCompaction, ...]:

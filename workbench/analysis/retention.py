@@ -219,7 +219,7 @@ def retention_of_head(
 ) -> Retention:
     """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` stay
     and `new_messages` replace the others; None if these cannot be read."""
-    said = (
+    searched = (
         None
         if new_messages is None
         else SearchedText(text for message in new_messages for text in texts_of(searched_message(message)))
@@ -236,7 +236,7 @@ def retention_of_head(
             verdict = FactVerdict("full", True)
         else:
             kept = any(unchanged_marks[index] for index in one.places)
-            verdict = FactVerdict("full", True) if kept else said.judge(one.form) if said else UNKNOWN
+            verdict = FactVerdict("full", True) if kept else searched.judge(one.form) if searched else UNKNOWN
             if newest.index not in costs:
                 costs[newest.index] = 0 if unchanged_marks[newest.index] else pin_tokens(context, newest.index)
         fact = TrackedFact(
@@ -356,9 +356,10 @@ def known_of(shape: Shape) -> tuple[DistinctFact, ...]:
 @per_shape
 def fact_queries(shape: Shape) -> tuple[tuple[DistinctFact, FactQuery], ...]:
     """Return every searchable fact with its query, which does not depend on the outcome."""
-    gone = superseded_texts(shape)
+    superseded = superseded_texts(shape)
     forms = (
-        (one, fact_query(one.kind, _search_text(one), one.last.detail, state_of(one, gone))) for one in known_of(shape)
+        (one, fact_query(one.kind, _search_text(one), one.last.detail, state_of(one, superseded)))
+        for one in known_of(shape)
     )
     return tuple((one, form) for one, form in forms if form is not None)
 

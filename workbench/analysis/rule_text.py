@@ -78,8 +78,8 @@ class RulePattern(Struct, frozen=True):
 
     def _is_affirmed(self, quotation: str) -> bool:
         assert self.query is not None
-        said = SearchedText([quotation]).judge(self.query)
-        return said.right or said.presence == "none"  # "none": a list of bare words
+        verdict = SearchedText([quotation]).judge(self.query)
+        return verdict.right or verdict.presence == "none"  # "none": a list of bare words
 
     def _places(self, flat: str) -> Iterator[int]:
         """Yield offsets where it occurs by itself: not "use pnpm" in "reuse pnpm"."""
@@ -93,10 +93,10 @@ class RulePattern(Struct, frozen=True):
     def in_other_words(self, text: str) -> RuleVerdict:
         """Return the state of a rule that does not occur verbatim: paraphrased, contradicted or gone."""
         assert self.query is not None
-        said = SearchedText(self._near(text)).judge(self.query)
-        if said.presence == "none":
+        verdict = SearchedText(self._near(text)).judge(self.query)
+        if verdict.presence == "none":
             return "gone"
-        return "paraphrased" if said.right else "contradicted"
+        return "paraphrased" if verdict.right else "contradicted"
 
     def _near(self, text: str) -> Sequence[str]:
         """Return the lines that have one of the rule's rarest words."""

@@ -140,8 +140,8 @@ def normalized(low: str, language: str) -> str:
 
 _BEFORE_LIMIT = re.compile(r"\bthan \d|\b(?:over|above|under|below) \d")
 _LIMITS = tuple(
-    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?=\d)"), denied, said)
-    for name, denied, said in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
+    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?=\d)"), denied, affirmed)
+    for name, denied, affirmed in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
 )
 _NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){0,8}\Z)")
 """Negation of a limit, up to eight words before it in the same clause."""
@@ -149,14 +149,14 @@ _NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){
 
 def _normalized_limits(low: str) -> str:
     """Replace a negated limit by the opposite limit: no longer than 100 is at most 100."""
-    for limit, denied, said in _LIMITS:
-        made, at = "", 0
+    for limit, denied, affirmed in _LIMITS:
+        normal, at = "", 0
         for match in limit.finditer(low):
             before = low[at : match.start()]
             no = _NO_LIMIT.search(before)
-            made += f"{before[: no.start()]}{before[no.end() :].lstrip()}{denied}" if no else f"{before}{said}"
+            normal += f"{before[: no.start()]}{before[no.end() :].lstrip()}{denied}" if no else f"{before}{affirmed}"
             at = match.end()
-        low = made + low[at:]
+        low = normal + low[at:]
     return low
 
 

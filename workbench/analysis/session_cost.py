@@ -46,13 +46,13 @@ class SessionCost(Struct, frozen=True):
         return None if self.prompts is None or self.answers is None else self.prompts + self.answers
 
     def __str__(self) -> str:
-        said = [] if self.recorded is None else [f"{dollars(self.recorded)} recorded"]
+        clauses = [] if self.recorded is None else [f"{dollars(self.recorded)} recorded"]
         if self.here is not None and self.prompts is not None and self.answers is not None:
             parts = f"prompts {dollars(self.prompts)}, answers {dollars(self.answers)}"
-            said.append(f"{dollars(self.here)} by the prices of {self.by} ({parts})")
+            clauses.append(f"{dollars(self.here)} by the prices of {self.by} ({parts})")
         if self.replayed:
-            said.append(f"without {counted(self.replayed, 'call')} of the session it was forked from")
-        return "; ".join([*said, *self.why])
+            clauses.append(f"without {counted(self.replayed, 'call')} of the session it was forked from")
+        return "; ".join([*clauses, *self.why])
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -119,8 +119,8 @@ def _billed_answers(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
 def _recorded_cost(session: Session, billed: Sequence[tuple[Message, Usage]]) -> float | None:
     if session.facts.cost is not None:
         return session.facts.cost
-    said = [usage.cost for _, usage in billed if usage.cost is not None]
-    return fsum(said) if said else None
+    costs = [usage.cost for _, usage in billed if usage.cost is not None]
+    return fsum(costs) if costs else None
 
 
 def _spent_dollars(session: Session, billed: Sequence[tuple[Message, Usage]]) -> SpentDollars | None:

@@ -76,5 +76,5 @@ def pin_tokens(context: Context, index: int) -> int:
 def answers_of(shape: Shape) -> tuple[Fact, ...]:
     """Return the answers to questions that the agent asked through a tool. Answers in prose ("yes, go ahead") are left
     out, because they mean nothing without their question."""
-    asked = {index for index, message in enumerate(shape.messages) if any(one.user_text for one in message.results)}
-    return tuple(fact for fact in decision_facts(shape.masked) if fact.detail and fact.index in asked)
+    answering = {index for index, message in enumerate(shape.messages) if any(one.user_text for one in message.results)}
+    return tuple(fact for fact in decision_facts(shape.masked) if fact.detail and fact.index in answering)

@@ -199,8 +199,8 @@ def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> 
             over = billed - shown
         tokens, usage = family.tokens(message.role, counter.weigh(message)), message.usage
         shown += tokens
-        said = usage.output if usage and usage.output_final and message.role == "assistant" else 0
-        billed += said if said * 2 >= tokens else tokens
+        output = usage.output if usage and usage.output_final and message.role == "assistant" else 0
+        billed += output if output * 2 >= tokens else tokens
     return found
 
 

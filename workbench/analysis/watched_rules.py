@@ -85,8 +85,8 @@ def judge_context(sentence: str, shape: Shape, prompt: str = "") -> RuleVerdict:
 def judge_added(sentence: str, shape: Shape, start: int, stop: int, before: RuleVerdict) -> RuleVerdict:
     """Return the state of a rule after the messages from `start` to before `stop` were added; `before` is its state
     until then."""
-    came = (verdict for index, verdict in _places(sentence, shape).items() if start <= index < stop)
-    return _later_state(before, _best((before, *came)))
+    added = (verdict for index, verdict in _places(sentence, shape).items() if start <= index < stop)
+    return _later_state(before, _best((before, *added)))
 
 
 def best_place(sentence: str, shape: Shape) -> int | None:

@@ -203,8 +203,8 @@ def _result(
 
 
 def _report(now: Context, outcome: Outcome, chosen: _StrategyChoice) -> Report:
-    made = (piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage))
-    ledger = next(filter(None, map(read_ledger, made)), None)
+    texts = (piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage))
+    ledger = next(filter(None, map(read_ledger, texts)), None)
     return Report(
         outcome.status,
         outcome.reason,

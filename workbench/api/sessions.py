@@ -225,12 +225,12 @@ def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overw
     """
     if failed := compacted.report.failed:
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
-    given, outcome = compacted.context, compacted.outcome
-    left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
-    made = export_compacted(compacted.session, left, messages_after(given, outcome), format or None)
-    if made.problems:
-        raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
-    return exporting.save(made, Path(path), overwrite=overwrite).where
+    before, outcome = compacted.context, compacted.outcome
+    left = before if outcome.status == "not_smaller" else before.from_outcome(outcome)
+    export = export_compacted(compacted.session, left, messages_after(before, outcome), format or None)
+    if export.problems:
+        raise BadInput(f"{export.format.title} could not load this and it is not written: {export.verdict}")
+    return exporting.save(export, Path(path), overwrite=overwrite).where
 
 
 def _as_sequence(names: Names) -> Sequence[str]:

@@ -199,8 +199,8 @@ def _as_langchain(item: Any, objects: Sequence[Any]) -> Any:
     for one in objects if item["type"] == "tool" else ():
         if getattr(one, "tool_call_id", None) == item["tool_call_id"]:
             return one.model_copy(update={"content": item["content"]})
-    made = getattr(sys.modules[_LANGCHAIN], _CLASSES[item["type"]])
-    return made(**{name: value for name, value in item.items() if name != "type"})
+    message_class = getattr(sys.modules[_LANGCHAIN], _CLASSES[item["type"]])
+    return message_class(**{name: value for name, value in item.items() if name != "type"})
 
 
 # --- pydantic-ai ----------------------------------------------------------------------------------------------------

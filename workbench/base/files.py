@@ -127,8 +127,8 @@ def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
     if not overwrite and os.path.exists(path):
         raise BadInput(f"{path} exists; choose another name or allow replacing it.")
     if not os.access(path.parent, os.W_OK):
-        gone = not os.path.isdir(path.parent)
-        raise _unwritable(path, os.strerror(errno.ENOENT if gone else errno.EACCES))
+        is_missing = not os.path.isdir(path.parent)
+        raise _unwritable(path, os.strerror(errno.ENOENT if is_missing else errno.EACCES))
 
 
 def refuse_special(path: Path) -> None:

@@ -62,13 +62,13 @@ def work_of(bench: Bench) -> SavedWork:
     """Return the work to save for a bench."""
     preset = _load_preset_or_none(bench.preset, bench.session)
     values = bench.policy.model_dump(mode="json")
-    given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
+    base = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
     is_last = bench.epoch == len(bench.session.epochs)
     return SavedWork(
         # While only the end of a session is read, the bench shows the epoch that opens by default.
         epoch="last" if is_last else None if bench.session.begins_at else bench.epoch,
         preset=bench.preset,
-        changed={name: value for name, value in values.items() if name not in given or given[name] != value},
+        changed={name: value for name, value in values.items() if name not in base or base[name] != value},
         split_at=bench.split_at,
         pins=_in_order(bench, bench.pins),
         dropped=_in_order(bench, bench.dropped),

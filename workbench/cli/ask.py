@@ -151,12 +151,12 @@ def _open_exam(exams: QuestionOptions, path: Path) -> SessionExam:
     if known:
         outcomes += [_compact_with_answers(bench, *one) for one in zip(presets, known, strict=True)]
     else:
-        made = [_compact(bench, preset, exams.name, exams.spend_limit, journal=exams.journal) for preset in presets]
-        exams.summaries[path] = [run.answers_by_key for _, run in made]
-        outcomes += [(called, run.outcome) for called, run in made]
+        runs = [_compact(bench, preset, exams.name, exams.spend_limit, journal=exams.journal) for preset in presets]
+        exams.summaries[path] = [run.answers_by_key for _, run in runs]
+        outcomes += [(called, run.outcome) for called, run in runs]
         if wanted.file and (strangers := count_from_other_epochs(bench, wanted.probes)):
-            asked = counted(strangers, "question")
-            warn(f"{asked} in {wanted.file.name} from messages that are not in this epoch.")
+            foreign = counted(strangers, "question")
+            warn(f"{foreign} in {wanted.file.name} from messages that are not in this epoch.")
     return SessionExam(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
 
 
@@ -166,12 +166,12 @@ def _write_questions(exams: QuestionOptions, path: Path) -> Path:
     there = exams.file or (None if path in exams.chosen.piped else probes_path(bench.session))
     if there is None:
         raise BadInput("A session from a pipe has no folder; name a file for the questions with --probes.")
-    made = generated_questions(bench, exams.most)
-    if not made:
+    probes = generated_questions(bench, exams.most)
+    if not probes:
         raise no_questions_error(bench)
-    write_probes(there, made)
+    write_probes(there, probes)
     reads = "`cwb retention --ask` reads them from there"
-    click.echo(f"{there}: {counted(len(made), 'question')}; edit them, {reads}")
+    click.echo(f"{there}: {counted(len(probes), 'question')}; edit them, {reads}")
     return there
 
 

@@ -37,13 +37,13 @@ def _watched_document(found: ProbeResults, one: RuleByVariant) -> dict[str, Any]
 def print_answers(info: SessionInfo, found: ProbeResults, *, alone: bool) -> None:
     """Print the results of every variant; with `alone` (a single session) also every question."""
     controls = len(found.probes) - len(found.scored)
-    asked = f"{counted(len(found.scored), 'question')} and {counted(controls, 'control')}, {info.origin}"
+    questions = f"{counted(len(found.scored), 'question')} and {counted(controls, 'control')}, {info.origin}"
     used = counted(found.used, "question") if info.goes_on else "none, because the session ends with this epoch"
     if alone:
-        write_fields([("asked", asked), ("used later", used), ("answered", _by(found))])
+        write_fields([("asked", questions), ("used later", used), ("answered", _by(found))])
     else:
         click.secho(f"{printable(str(info.file))}, epoch {info.epoch}", bold=True)
-        click.echo(f"{asked}; used later: {used}")
+        click.echo(f"{questions}; used later: {used}")
     click.echo()
     write_tables([_shares_table(_variants(found), found.kinds).without("file", "epoch", "sessions", "controls")])
     click.echo()
@@ -84,9 +84,9 @@ def print_total(found: ProbeTotals, refused: int) -> None:
     click.secho(counted(len(found.several), "session") + " together", bold=True)
     questions = sum(len(one.scored) for one in found.several)
     controls = sum(len(one.probes) for one in found.several) - questions
-    asked = f"{counted(questions, 'question')} and {counted(controls, 'control')}"
+    totals = f"{counted(questions, 'question')} and {counted(controls, 'control')}"
     left_out = [("left out", counted(refused, "file"))] if refused else []
-    write_fields([("asked", asked), ("answered", _by(found.several[0])), *left_out])
+    write_fields([("asked", totals), ("answered", _by(found.several[0])), *left_out])
     click.echo()
     write_tables([_shares_table(_totals(found), found.kinds).without("file", "epoch", "controls")])
     click.echo("\n--json lists every question and answer.")
@@ -175,19 +175,19 @@ def _shares_table(
 def csv_tables(several: Sequence[tuple[SessionInfo, ProbeResults]]) -> dict[str, Table]:
     """Return the tables for --csv: shares of each variant of each session, and all answers."""
     kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
-    made = [_shares_table(_with(kinds, found), kinds, str(info.file), info.epoch) for info, found in several]
-    shares = replace(_shares_table((), kinds), rows=tuple(row for one in made for row in one.rows))
-    asked = "file epoch:count number:count kind used:flag question answer message variant reply grade"
+    tables = [_shares_table(_with(kinds, found), kinds, str(info.file), info.epoch) for info, found in several]
+    shares = replace(_shares_table((), kinds), rows=tuple(row for one in tables for row in one.rows))
+    answer_columns = "file epoch:count number:count kind used:flag question answer message variant reply grade"
     answers = (
         Row((str(info.file), info.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
-             probe.source, arm.name, given[number].reply, given[number].mark))
+             probe.source, arm.name, replies[number].reply, replies[number].mark))
         for info, found in several
         for number, probe in enumerate(found.probes)
-        for arm, given in zip(found.arms, found.answers, strict=True)
+        for arm, replies in zip(found.arms, found.answers, strict=True)
     )  # fmt: skip
     return {
         "variants": shares.without("sessions"),
-        "questions": Table("questions", "", columns(asked), tuple(answers)),
+        "questions": Table("questions", "", columns(answer_columns), tuple(answers)),
     }
 
 

@@ -218,14 +218,14 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
 
 
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
-    made = table(rows, about, by)
+    full = table(rows, about, by)
     if not rows:
         warn("no sessions there; name another folder, or see one with `cwb demo`.")
         return
-    if not made.rows:
+    if not full.rows:
         warn("nothing to list.")
         return
-    shown = made.only(*SHOWN[about].split())
+    shown = full.only(*SHOWN[about].split())
     write_tables([replace(shown, title="", rows=tuple(map(_short, shown.rows[:limit])))])
 
 

@@ -223,8 +223,8 @@ def _compare(
         write_json({**compared, "variants": ours, **diff_of})
         return
     if as_csv:
-        made = (figures_table(bench, variants), retention_table(bench, variants), rules_table(bench, variants))
-        write_csv({one.key: one for one in made}, as_csv)
+        tables = (figures_table(bench, variants), retention_table(bench, variants), rules_table(bench, variants))
+        write_csv({one.key: one for one in tables}, as_csv)
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")

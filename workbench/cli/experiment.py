@@ -69,8 +69,8 @@ def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, ke
     labels = several[0].labels if several else ()
     found = verdicts(sessions)
     if as_csv:
-        made = sessions_table(labels, sessions), verdicts_table(labels, found)
-        write_csv({one.key: one for one in made}, as_csv)
+        tables = sessions_table(labels, sessions), verdicts_table(labels, found)
+        write_csv({one.key: one for one in tables}, as_csv)
     elif as_json:
         same = [{"file": file, "same_as": of} for file, of in copies.items()]
         rest = {"failed": [*failed, *refused], "not_run": [one.file for one in left], "duplicates": same}

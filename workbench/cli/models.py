@@ -37,12 +37,12 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
     there = connections()
     connection = connection_named(whom)
     choice = asyncio.run(_choice(connection, refresh))
-    made = {
+    tables = {
         "models": Table("models", "", columns(MODELS), tuple(map(_row, choice.models))),
         "connections": Table("connections", "", columns(CONNECTIONS), tuple(map(_connection_row, there.values()))),
     }
     if as_csv:
-        write_csv(made, as_csv)
+        write_csv(tables, as_csv)
         return
     if as_json:
         age = None if choice.age_s is None else round(choice.age_s)
@@ -54,9 +54,9 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
         old = "the list is an old one" if choice.models else "there is no list; you can still type a model name"
         warn(f"{choice.trouble} Until then {old}.")
     if choice.models:
-        write_tables([made["models"]])
+        write_tables([tables["models"]])
         click.echo()
-    write_tables([made["connections"]])
+    write_tables([tables["connections"]])
     how = "Ask one as --summarizer CONNECTION:MODEL or --model CONNECTION/MODEL"
     click.echo(f"\n{how}; [connections.NAME] in {paths.settings()} adds one.")
     click.echo(f"Windows and prices: {sources()}.")

@@ -54,8 +54,8 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
     played = list(replays(course, policies, bench.original.limit, answer, bench.watched))
     own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]
     if as_csv:
-        made = {"replays": replays_table(played), "watched": watched_table(played, bench.watched)}
-        write_csv(made | ({"compactions": compactions_table(played[0])} if len(played) == 1 else {}), as_csv)
+        tables = {"replays": replays_table(played), "watched": watched_table(played, bench.watched)}
+        write_csv(tables | ({"compactions": compactions_table(played[0])} if len(played) == 1 else {}), as_csv)
         return
     if as_json:
         calls = [course.message_of(index).id for index in course.calls]

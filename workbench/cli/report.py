@@ -66,13 +66,13 @@ def command(
     report = collect(bench, course, others)
     also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
     if as_json or as_csv:
-        made = result_tables(report)
+        tables = result_tables(report)
         with masking(*also):
             if as_csv:
-                write_csv(made, as_csv)
+                write_csv(tables, as_csv)
             else:
                 head = {"file": file, "epoch": bench.epoch, "verdict": report.diagnosis.verdict}
-                write_json({**head, "tables": list(map(document, made.values()))})
+                write_json({**head, "tables": list(map(document, tables.values()))})
         return
     with masking(*also):
         text = markdown(report) if target.suffix == ".md" else html(report)

@@ -93,10 +93,10 @@ def command(
         chosen = replace(chosen, files=(_temporary_file(repair),), part="" if repair.written else chosen.part)
     bench = _under_its_policy(on_bench(replace(chosen, epoch="last")), chosen, asks=summarizer_name is not None)
     done = run_compaction(bench, name, spend_limit, journal=True, to=bench.session.format)
-    made = done.export
+    export = done.export
     saved = None
-    if made and done.code == DONE:
-        saved = save(made, out) if out else save_in_place(made)
+    if export and done.code == DONE:
+        saved = save(export, out) if out else save_in_place(export)
     result, code = _result(damaged, done, saved, _reasons(repair)), done.code
     if repair is not None and done.assessment.outcome.status != "compacted":  # then the repair alone is written
         repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair

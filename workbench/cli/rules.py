@@ -105,8 +105,8 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
     bench = on_bench(chosen)
     context = bench.context
     found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
-    taken = auto_pins(found)
-    tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
+    pinned = auto_pins(found)
+    tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in pinned}.values())
     files = () if marked else rule_file_states(bench.session, bench.epoch)
     table = _table(found)
     if as_csv:
@@ -114,7 +114,7 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
         return
     if as_json:
         listed = [_file_document(one, bench) for one in files]
-        write_json({"rules": found, "auto_pinned": taken, "auto_pinned_tokens": tokens, "rule_files": listed})
+        write_json({"rules": found, "auto_pinned": pinned, "auto_pinned_tokens": tokens, "rule_files": listed})
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
@@ -122,7 +122,7 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
         click.echo(_nothing(marked))
     else:
         write_tables([table])
-        click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
+        click.echo(f"\n--auto-pin keeps {counted(len(pinned), 'message')} of these, {grouped(tokens)} tokens.")
     write_tables([_file_table(one, bench) for one in files], SHOWN)
 
 

@@ -108,8 +108,8 @@ def show(id: str, whole: bool, as_json: bool) -> None:
     for number, call in enumerate(run.calls, 1):
         click.echo()
         click.secho(f"call {number} of {len(run.calls)}: {call.purpose}", bold=True)
-        asked = call.request if whole else _beginning(call.request)
-        _write([*call_facts(call), ("asked", asked), ("answered", call.text)])
+        request = call.request if whole else _beginning(call.request)
+        _write([*call_facts(call), ("asked", request), ("answered", call.text)])
 
 
 @command.command("text")

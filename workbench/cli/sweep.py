@@ -136,11 +136,11 @@ def _done(plan: SweepPlan, files: list[str], resume: Path | None, cluster: str) 
     journal = Journal(resume, plan) if resume else None
     try:
         with _bar(sum(len(each) for _, each in work)) as advance:
-            for made in spread(work, plan, cluster, scales.recall):
+            for finished in spread(work, plan, cluster, scales.recall):
                 if journal:
-                    journal.note(made)
-                cells += made
-                advance(len(made))
+                    journal.note(finished)
+                cells += finished
+                advance(len(finished))
     except KeyboardInterrupt:
         how = f"repeat with --resume {resume} to continue" if resume else "with --resume JOURNAL it can be continued"
         raise interrupted(f"Interrupted after {counted(len(cells), 'cell')}; {how}.") from None

@@ -55,8 +55,8 @@ def flag(
             policy = policy_type.model_validate({**defaults, **values})
         except ValidationError as error:
             raise BadInput(f"{name}: {explain(error)}") from None
-        taken = (one.key for one in settings_of(policy_type) if one.is_in(values))
-        return ParsedPolicy(policy, tuple(taken), (*unknown, *flags, *parsed))
+        keys = (one.key for one in settings_of(policy_type) if one.is_in(values))
+        return ParsedPolicy(policy, tuple(keys), (*unknown, *flags, *parsed))
 
     def write(policy: P) -> str:
         values = policy.model_dump(mode="json")

@@ -45,8 +45,8 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return _placeholder(block)
         case _:
             error = ' error="true"' if block.is_error else ""
-            said = f"\n<user>\n{block.user_text}\n</user>" if block.user_text else ""
-            return f"<tool_result{error}>\n{block.text}\n</tool_result>{said}"
+            user = f"\n<user>\n{block.user_text}\n</user>" if block.user_text else ""
+            return f"<tool_result{error}>\n{block.text}\n</tool_result>{user}"
 
 
 class RoleLabels(Struct, frozen=True):

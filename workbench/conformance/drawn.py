@@ -83,9 +83,9 @@ def contexts(draw: st.DrawFn, /, **wishes: Any) -> Context:
     pins = draw(st.sets(st.sampled_from(ids), max_size=5)) if ids else set()
     split = draw(st.none() | st.sampled_from(ids)) if ids else None
     window = draw(st.none() | st.integers(1, 2_000))
-    given = {"pins": frozenset(pins), "split_at": split, "window": window, "manual": draw(st.booleans())}
-    given |= {"api": draw(st.sampled_from([*KNOWN])), **wishes}
-    return context_of(messages, **given)
+    options = {"pins": frozenset(pins), "split_at": split, "window": window, "manual": draw(st.booleans())}
+    options |= {"api": draw(st.sampled_from([*KNOWN])), **wishes}
+    return context_of(messages, **options)
 
 
 @st.composite
@@ -145,8 +145,8 @@ def dialogues(draw: st.DrawFn) -> list[Message]:
                 for n in range(draw(st.integers(1, 3)))
             ]
             calls += len(batch)
-            said = [Text(draw(_words))] if draw(st.booleans()) else []
-            add("assistant", *said, *batch)
+            texts = [Text(draw(_words))] if draw(st.booleans()) else []
+            add("assistant", *texts, *batch)
             add("tool", *(ToolResult(call.id, (Text(draw(_words)), *images)) for call in batch))
         add("assistant", Text(draw(_words)))
     return messages

@@ -108,9 +108,9 @@ def read_all(format: Format, look: Look, path: Path = SOMEWHERE) -> Session | No
                 with contextlib.suppress(BadInput):
                     format.codec.read_part(path, data, part.id, no_progress)
     except BadInput as refused:
-        said = str(refused)
-        assert str(path) in said
-        assert "\n" not in said
+        sentence = str(refused)
+        assert str(path) in sentence
+        assert "\n" not in sentence
         return None
     for epoch in session.epochs:
         context = session.context(epoch.number)
@@ -285,11 +285,11 @@ def no_export_has_a_name_that_leads_elsewhere(format: Format, samples: Sequence[
         session = read(format, sample, Path("a/../../session.json"))
         foul = replace(session, id="../../x; rm -rf ~", title="../../../y", cwd="/a/../../../etc\x00/$(rm x)")
         for messages in (session.context(), session.context()[1:]):
-            for made in (write(format, foul, messages), *(form.write(foul, messages) for form in format.codec.forms)):
-                assert Path(made.name).name == made.name, made.name
-                assert "\x00" not in made.home
-                assert ".." not in Path(made.home).parts, made.home
-                for line in steps(made, Path("/a b") / made.name):
+            for new in (write(format, foul, messages), *(form.write(foul, messages) for form in format.codec.forms)):
+                assert Path(new.name).name == new.name, new.name
+                assert "\x00" not in new.home
+                assert ".." not in Path(new.home).parts, new.home
+                for line in steps(new, Path("/a b") / new.name):
                     assert _is_harmless(line), line
 
 

@@ -42,19 +42,19 @@ def run(
     `hears` is called with each progress step."""
     generator = strategy.run(context, policy)
     requests: list[SummaryRequest] = []
-    given: tuple[Answer, ...] | None = None
+    received: tuple[Answer, ...] | None = None
     while True:
         try:
-            asked = generator.send(given)
+            event = generator.send(received)
         except StopIteration as stop:
             return stop.value, requests
-        given = None
-        if isinstance(asked, ProgressStep):
-            hears(asked)
+        received = None
+        if isinstance(event, ProgressStep):
+            hears(event)
         else:
-            requests.extend(asked)
-            answers = [answer(request) if callable(answer) else answer for request in asked]
-            given = tuple(Summary(one) if isinstance(one, str) else one for one in answers)
+            requests.extend(event)
+            answers = [answer(request) if callable(answer) else answer for request in event]
+            received = tuple(Summary(one) if isinstance(one, str) else one for one in answers)
 
 
 def assert_holds(
@@ -71,8 +71,8 @@ def assert_holds(
     assert len({message.id for message in outcome.messages}) == len(outcome.messages), "ids are unique"
     open_before = {pair.id for pair in pairs_of(before) if pair.result is None}
     assert {pair.id for pair in pairs_of(outcome.messages) if pair.result is None} <= open_before
-    made = {id(piece.message) for piece in outcome.pieces if isinstance(piece, NewMessage)}
-    there = {id(message) for message in outcome.messages} - made
+    new = {id(piece.message) for piece in outcome.pieces if isinstance(piece, NewMessage)}
+    there = {id(message) for message in outcome.messages} - new
     assert all(id(message) in there for message in before if message.id in context.pins), "a pin stays as it is"
     for index, message in enumerate(before):
         kept = outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)
@@ -154,14 +154,14 @@ def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -
     @given(contexts(), policies(policy), st.lists(st.integers(0, 3_000), max_size=3), st.integers(0, 3_000))
     def holds(context: Context, drawn: Policy, sizes: list[int], request: int) -> None:
         texts = [f"begin-{n} {'x ' * size}end-{n}" for n, size in enumerate(sizes)]
-        asked = f"begin-asked {'y ' * request}end-asked"
+        newest_request = f"begin-asked {'y ' * request}end-asked"
         calls = [call(f"new-{n}", command="ls") for n in range(len(texts))]
         results = [result(f"got-{n}", (f"new-{n}", text)) for n, text in enumerate(texts)]
-        newest = [agent("calls", "", *calls), *results] if calls else [user("asked", asked)]
+        newest = [agent("calls", "", *calls), *results] if calls else [user("asked", newest_request)]
         whole = context_of([*context.messages, *newest]).layout
         outcome = assert_holds(strategy, context.with_(layout=whole), drawn.with_(**fixed))
         there = "\n".join(text for m in outcome.messages for text in (m.text, *(one.text for one in m.results)))
-        for text in texts or [asked]:
+        for text in texts or [newest_request]:
             assert text in there or all(end in there for end in (text[:9], text[-7:])), text[:20]
 
     holds()
@@ -222,10 +222,10 @@ def seen_in(requests: list[SummaryRequest]) -> dict[str, tuple[int, int]]:
 
 def a_summary_stands_for_all_that_was_summarized(strategy: Strategy[Any], policy: Policy) -> None:
     context, outcome, _ = _summarized(strategy, policy)
-    made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage) and "summary-" in piece.message.id]
-    behind = {i for piece in made for span in piece.replaces for i in range(span.start, span.stop)}
+    summaries = [piece for piece in outcome.pieces if isinstance(piece, NewMessage) and "summary-" in piece.message.id]
+    behind = {i for piece in summaries for span in piece.replaces for i in range(span.start, span.stop)}
     assert {i for i in range(len(context)) if outcome.fate_at(i).fate is Fate.SUMMARIZED} <= behind
-    assert {piece.message.kind for piece in made} == {"summary"}, "whatever its role"
+    assert {piece.message.kind for piece in summaries} == {"summary"}, "whatever its role"
 
 
 def a_failed_summary_never_loses_the_session(strategy: Strategy[Any], policy: Policy) -> None:
@@ -258,9 +258,9 @@ def cancelled_is_not_failed(strategy: Strategy[Any], policy: Policy) -> None:
     context = talk()
     before = tuple(context.messages)
     generator = strategy.run(context, policy)
-    for asked in generator:
-        if isinstance(asked, tuple):
-            assert asked, "nothing is asked for with no request"
+    for step in generator:
+        if isinstance(step, tuple):
+            assert step, "nothing is asked for with no request"
             generator.close()
     assert tuple(context.messages) == before
 

@@ -117,14 +117,14 @@ def with_digits(text: str) -> str:
     "30 min" for "half an hour"."""
     if not _NUMERAL.search(text):
         return text
-    for name, said in _FRACTIONS:
-        text = name.sub(said, text)
+    for name, digits in _FRACTIONS:
+        text = name.sub(digits, text)
     return _SEVERAL.sub(_in_digits, text)
 
 
 _FRACTIONS = tuple(
-    (re.compile(rf"\b(?:{alternatives('sense', name)})(?!\w)", re.IGNORECASE), said)
-    for name, said in (("half_hour", "30 min"), ("quarter_hour", "15 min"), ("half_minute", "30 s"), ("dozen", "12"))
+    (re.compile(rf"\b(?:{alternatives('sense', name)})(?!\w)", re.IGNORECASE), digits)
+    for name, digits in (("half_hour", "30 min"), ("quarter_hour", "15 min"), ("half_minute", "30 s"), ("dozen", "12"))
 )
 
 

@@ -148,8 +148,8 @@ def _read(messages: Sequence[Message]) -> Iterator[RuleFile]:
 
 
 def _may_read(call: ToolUse) -> bool:
-    given = call.input.values() if isinstance(call.input, dict) else (call.input,)
-    return any(_HINT.search(str(value)) for value in given)
+    values = call.input.values() if isinstance(call.input, dict) else (call.input,)
+    return any(_HINT.search(str(value)) for value in values)
 
 
 _HINT = re.compile(r"\.mdc?\b|rules\b")

@@ -34,13 +34,13 @@ def advice(path: Path, part: str = "") -> Advice | None:
     try:
         if path.is_dir() or path.stat().st_size > LARGE:
             return None
-        made = repair(path, part=part)
+        repaired = repair(path, part=part)
     except (BadInput, OSError):
         return None
-    if not made.fixes or not made.is_sound:
+    if not repaired.fixes or not repaired.is_sound:
         return None
     chosen = f" --part {quote(part)}" if part else ""
-    fixed = [fix.fault for fix in made.fixes if fix.fault is not Fault.REWRITTEN]
+    fixed = [fix.fault for fix in repaired.fixes if fix.fault is not Fault.REWRITTEN]
     if not fixed:  # not damaged: rewritten only because the validation objected
         return None
     faults = tuple(dict.fromkeys(fault.value for fault in fixed))

@@ -112,8 +112,8 @@ def _sheet(path: Path, data: bytes, branch: int | None) -> RepairSheet:
         return lines
     document = RepairSheet([], lines=False, name=path.name)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1] in (b"{", b"[")
-    made = repair_document(data, document) if is_json else data
-    document.entries.append(SheetEntry(made, _value(made), 1))
+    repaired = repair_document(data, document) if is_json else data
+    document.entries.append(SheetEntry(repaired, _value(repaired), 1))
     return document
 
 
@@ -227,16 +227,16 @@ def _repair_by_writer(path: Path, found: Format, sheet: RepairSheet, data: bytes
     written: Written | None = None
     if faults or before:
         messages, _ = settled(context, found.api) if faults else (list(context), ())
-        made = export(session, messages)
-        if isinstance(made.found, Session) and len(made.problems) < len(before) + bool(faults):
-            written, data, session = made.written, made.written.data, made.found
-            before = list(made.problems)
+        exported = export(session, messages)
+        if isinstance(exported.found, Session) and len(exported.problems) < len(before) + bool(faults):
+            written, data, session = exported.written, exported.written.data, exported.found
+            before = list(exported.problems)
             reason = "its pairs were repaired" if faults else "the old one did not pass validation"
             fixes += [*faults, Fix(Fault.REWRITTEN, subject=reason)]
         else:
             left += faults
-            if isinstance(made.found, str):
-                left.append(Fix(Fault.CHANGED_CONTENT, subject=made.found))
+            if isinstance(exported.found, str):
+                left.append(Fix(Fault.CHANGED_CONTENT, subject=exported.found))
     left += [Fix(Fault.REFUSED_BY_RULES, subject=problem) for problem in before]
     return Repair(path, found, in_order(fixes), tuple(left), (), data, session, written)
 

@@ -59,9 +59,9 @@ def _holders(sheet: RepairSheet, session: Session, message: Message) -> list[She
 
 def _replace(sheet: RepairSheet, entry: SheetEntry, block: ImageBlock, image: ExcessImage) -> None:
     text = f"[{image}: {image.reason}; removed by a repair]"
-    made = text_block(value_at(entry.value, block.path), text)
-    assert made is not None, "an image is found by its block"
-    entry.put(block.path, made)
+    replacement = text_block(value_at(entry.value, block.path), text)
+    assert replacement is not None, "an image is found by its block"
+    entry.put(block.path, replacement)
     sheet.fixed(_IMAGE_FAULTS[image.limit], entry, f"{image}: {image.reason}")
 
 

@@ -36,9 +36,9 @@ def _listed(fixes: Sequence[Fix], texts: Sequence[str], most: int) -> list[str]:
 
 
 def _branch(branch: Branch) -> str:
-    said = ["loaded now"] if branch.live else []
-    said += ["kept"] if branch.chosen else []
-    return f"  line {branch.line}: {counted(branch.messages, 'message')}" + (f" ({', '.join(said)})" if said else "")
+    notes = ["loaded now"] if branch.live else []
+    notes += ["kept"] if branch.chosen else []
+    return f"  line {branch.line}: {counted(branch.messages, 'message')}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def save(repair: Repair, out: Path | None = None, *, overwrite: bool = False) -> Path:

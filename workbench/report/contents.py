@@ -47,6 +47,6 @@ def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportCo
 
 def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> ProbeResults | None:
     """Return the answers from text search in every readable variant; None without questions."""
-    asked = questions(bench).probes
+    probes = questions(bench).probes
     outcomes = [(one.name, one.outcome) for one in variants if not one.is_unreadable]
-    return looked_up(exam_of(bench, asked, outcomes)) if asked else None
+    return looked_up(exam_of(bench, probes, outcomes)) if probes else None

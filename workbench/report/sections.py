@@ -69,15 +69,15 @@ def result_tables(report: ReportContents) -> dict[str, Table]:
     """Return the complete tables of the page by key, without those that do not apply to this session."""
     bench, first = report.bench, report.variants[0]
     variants = [*report.variants, *filter(None, (report.recorded,))]
-    made = {"variants": figures_table(bench, variants), "kept": retention_table(bench, variants)}
+    tables = {"variants": figures_table(bench, variants), "kept": retention_table(bench, variants)}
     if bench.watched:
-        made["watched"] = rules_table(bench, variants)
-        made["watched_over_session"] = replay_table.watched_table(report.played, bench.watched)
-    made |= {"replays": replay_table.replays_table(report.played), "lost": lacking_table(first.retention)}
+        tables["watched"] = rules_table(bench, variants)
+        tables["watched_over_session"] = replay_table.watched_table(report.played, bench.watched)
+    tables |= {"replays": replay_table.replays_table(report.played), "lost": lacking_table(first.retention)}
     if report.recorded is not None:
-        made["recorded_lost"] = lacking_table(report.recorded.retention)
-    made |= why_tables(report.diagnosis)
-    return {key: replace(made[key], key=key) for key in TABLES if key in made}
+        tables["recorded_lost"] = lacking_table(report.recorded.retention)
+    tables |= why_tables(report.diagnosis)
+    return {key: replace(tables[key], key=key) for key in TABLES if key in tables}
 
 
 def clean(text: str) -> str:
@@ -115,8 +115,8 @@ def _growth(report: ReportContents) -> Section:
 
 
 def _fillers(report: ReportContents) -> tuple[Section, ...]:
-    made = why_tables(report.diagnosis)
-    return tuple(_result(made[key]) for key in ("layers", "tools", "files", "largest") if made[key].rows)
+    tables = why_tables(report.diagnosis)
+    return tuple(_result(tables[key]) for key in ("layers", "tools", "files", "largest") if tables[key].rows)
 
 
 def _replay(report: ReportContents) -> Section:
@@ -172,8 +172,8 @@ def _watched_over(report: ReportContents) -> tuple[Section, ...]:
     if not report.bench.watched:
         return ()
     words = ("State of each rule after replaying the session under each policy, and the call that lost it.",)
-    made = replay_table.watched_table(report.played, report.bench.watched).without("sign")
-    return (Section("Watched rules over the session", words, table=transposed(made)),)
+    table = replay_table.watched_table(report.played, report.bench.watched).without("sign")
+    return (Section("Watched rules over the session", words, table=transposed(table)),)
 
 
 def _probes(report: ReportContents) -> tuple[Section, ...]:
@@ -182,9 +182,9 @@ def _probes(report: ReportContents) -> tuple[Section, ...]:
     if found is None:
         return ()
     controls = len(found.probes) - len(found.scored)
-    asked = f"{counted(len(found.scored), 'question')} with one exact answer and {counted(controls, 'control')}"
+    totals = f"{counted(len(found.scored), 'question')} with one exact answer and {counted(controls, 'control')}"
     words = (
-        f"{asked} without an answer in the session. Answered by text search, no model.",
+        f"{totals} without an answer in the session. Answered by text search, no model.",
         "; ".join(_known(found, arm) for arm in range(len(found.arms))) + ".",
     )
     heads = ("question", "kind", "answer", *(arm.name for arm in found.arms))

@@ -138,8 +138,8 @@ def read_checks(path: Path) -> list[CheckSpec]:
         try:
             spec = CheckSpec.model_validate({**one, "line": line})
         except (ValidationError, TypeError) as error:
-            told = explain(error) if isinstance(error, ValidationError) else "not a table."
-            raise BadInput(f"{path}:{line}: check {number + 1}: {told}") from None
+            fault = explain(error) if isinstance(error, ValidationError) else "not a table."
+            raise BadInput(f"{path}:{line}: check {number + 1}: {fault}") from None
         if not spec.has_requirements:
             raise BadInput(
                 f"{path}:{line}: check {spec.name!r} requires nothing; add keep, kept, max_tokens or others."

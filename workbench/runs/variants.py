@@ -129,9 +129,9 @@ def assess_offline(bench: Bench, one: Variant) -> Assessment:
 def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
     """Return the highest cost in dollars and the model of each run that calls a model. The cost is None if the model's
     price is unknown. Renders and counts all requests, so do not call it in an event loop."""
-    asked = [one for one in live if one.name.model]
+    asking = [one for one in live if one.name.model]
     return [
-        (added(each.at_most.dollars for each in request_costs(one.bench, one.name)), one.name.model) for one in asked
+        (added(each.at_most.dollars for each in request_costs(one.bench, one.name)), one.name.model) for one in asking
     ]
 
 

@@ -114,9 +114,9 @@ LOOKED_AT = 4_000
 
 def cause_of(text: str, status: int | None = None, kind: str = "") -> Cause:
     """Cause of an API error by its text, its HTTP status and its name; `OTHER` where they do not tell."""
-    said = f"{kind} {' '.join(text[:LOOKED_AT].split())}"
+    line = f"{kind} {' '.join(text[:LOOKED_AT].split())}"
     for cause, words in _BY_WORDS:
-        if words.search(said):
+        if words.search(line):
             return cause
     code = status or (int(found["status"]) if (found := _STATUS.match(text)) else None)
     return _BY_STATUS.get(code or 0, Cause.OTHER)

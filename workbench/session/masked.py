@@ -36,7 +36,7 @@ def cut_blocks(
     """Apply `cut` to the masked form of each block. A block that it changes is replaced by its result, or omitted if
     that is None; a block that it does not change stays unmasked. `clean`: the masked message, if the caller has it."""
     several = zip(message.blocks, (clean or searched_message(message)).blocks, strict=True)
-    left = (block if (made := cut(one)) is one else made for block, one in several)
+    left = (block if (shortened := cut(one)) is one else shortened for block, one in several)
     return tuple(block for block in left if block is not None)
 
 

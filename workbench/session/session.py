@@ -70,9 +70,9 @@ class Records(Sequence[bytes]):
     @classmethod
     def being_read(cls, file: BinaryIO) -> Records:
         """Records of an open file, read on demand until `let_go`."""
-        made = cls(b"")
-        made._data, made._file = None, file
-        return made
+        records = cls(b"")
+        records._data, records._file = None, file
+        return records
 
     def let_go(self, path: Path, size: int, digest: bytes) -> None:
         """Release the bytes, or the open file; they are the first `size` bytes of `path` and have this digest. They
@@ -93,11 +93,11 @@ class Records(Sequence[bytes]):
     @classmethod
     def in_file(cls, path: Path, size: int, digest: bytes, spans: Sequence[bytes]) -> Records:
         """Records of the first `size` bytes of `path`, which have this digest; `spans` come from `packed`."""
-        made = cls(b"")
-        made.let_go(path, size, digest)
-        for numbers, packed in zip((made.starts, made.stops, made.lines), spans, strict=True):
+        records = cls(b"")
+        records.let_go(path, size, digest)
+        for numbers, packed in zip((records.starts, records.stops, records.lines), spans, strict=True):
             numbers.frombytes(packed)
-        return made
+        return records
 
     @property
     def packed(self) -> tuple[bytes, bytes, bytes]:

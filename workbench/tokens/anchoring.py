@@ -184,9 +184,9 @@ def _newest_answer(messages: Sequence[Message]) -> int:
 def export_note_of(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> ExportNote:
     """Return the note that makes an export show these sizes when it is reopened."""
     lead = leading_system(messages)
-    told, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
+    shown, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
     factor = sizes.meter.scale.value if isinstance(sizes.meter, SessionMeter) else 1.0
-    scale = factor * told / counts if told > 0 and counts else factor
+    scale = factor * shown / counts if shown > 0 and counts else factor
     return ExportNote(model, window, sizes.overhead + sum(sizes.tokens[:lead]), scale)
 
 

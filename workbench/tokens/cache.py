@@ -35,10 +35,10 @@ CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL
 
 def text_key(text: str, family: bytes) -> bytes:
     """Key of a text's count by an engine family (a name of at most 16 bytes): 16 bytes."""
-    made = hashlib.blake2b(digest_size=16, person=family)
+    digest = hashlib.blake2b(digest_size=16, person=family)
     for start in range(0, len(text), _PIECE):
-        made.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
-    return made.digest()
+        digest.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 class CountCache:

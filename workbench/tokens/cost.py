@@ -57,8 +57,8 @@ def usage_words(usage: Usage) -> str:
     cached = [f"{grouped(usage.cache_read)} read from the cache"] if usage.cache_read else []
     written = f"{grouped(usage.cache_write)} written to it" if cached else f"{grouped(usage.cache_write)} to the cache"
     cached += [written] if usage.cache_write else []
-    said = f" ({', '.join(cached)})" if cached else ""
-    return f"{grouped(usage.context)} tokens in{said}, {grouped(usage.output)} out"
+    of_cache = f" ({', '.join(cached)})" if cached else ""
+    return f"{grouped(usage.context)} tokens in{of_cache}, {grouped(usage.output)} out"
 
 
 def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
@@ -128,8 +128,8 @@ def spent_on(bills: Iterable[Billed], model: str | None) -> SpentDollars | None:
     for name, info in infos.items():
         its = several if len(infos) == 1 else [bill for bill in several if names[bill.model] == name]
         for billed, long in _by_length(its, _longest(info)):
-            _, fresh, said, read, written = zip(*billed, strict=True)
-            usage = Usage(sum(fresh), sum(said), sum(read), sum(written))
+            _, fresh, output, read, written = zip(*billed, strict=True)
+            usage = Usage(sum(fresh), sum(output), sum(read), sum(written))
             parts = _parts_of(usage, _prices_of(info, long=long))
             if None in parts:
                 return None

@@ -106,7 +106,7 @@ def sources() -> str:
 def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo, ...]:
     """Merge tables and package by field, later tables over earlier ones and over the package. Raises BadInput with file
     and field."""
-    said = {_UNDATED.sub("", _key(id)): entry for id, entry in package.models.items()}
+    packaged = {_UNDATED.sub("", _key(id)): entry for id, entry in package.models.items()}
     merged: dict[str, dict[str, Any]] = {}
     sources: dict[str, str] = {}
     for path in paths:
@@ -117,7 +117,7 @@ def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo
             under = merged.get(id)
             if under is None:
                 names = map(_key, (id, *_texts(entry.get("aliases"))))
-                under = next((said[name] for name in names if name in said), {})
+                under = next((packaged[name] for name in names if name in packaged), {})
                 sources[id] = NAME if "prices" in under else "nobody"
             if "prices" in entry:
                 sources[id] = "the table of models" if path == BUNDLED else "your table of models"

@@ -293,9 +293,9 @@ def _rules_and_decisions(source: ProbedContext) -> Iterator[ProbeCandidate]:
         sentence = " ".join(fact.text.split())
         if is_worth_asking(sentence, agents=False):
             yield from _blank(source, kind, f"from a {noun} of the {who}", sentence, fact.index, rank)
-        made = "gave" if kind == "instruction" else "made"
+        verb = "gave" if kind == "instruction" else "made"
         yield from by_beginning(
-            source, kind, f"The {who} {made} a {noun}", noun, sentence, fact.index, begins, rank - 1
+            source, kind, f"The {who} {verb} a {noun}", noun, sentence, fact.index, begins, rank - 1
         )
 
 

@@ -229,8 +229,8 @@ class Exam:
             sheet.request.key: sheet.request for sheet in self.question_batches if sheet.request.key not in answers
         }
         if missing:
-            given = yield tuple(missing.values())
-            answers.update(zip(missing, given or (), strict=True))
+            received = yield tuple(missing.values())
+            answers.update(zip(missing, received or (), strict=True))
         doubtful = self.doubtful_replies(self.replies(answers))
         judging = tuple(request for request in self.judge_requests(doubtful) if request.key not in answers)
         if judging:

@@ -71,9 +71,9 @@ def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most:
         further = [one for one in further_questions(source) if MASK not in f"{one.probe.question} {one.probe.answer}"]
         _take(source, chosen, further, min(most, FEWEST), PER_MESSAGE)
     chosen.sort(key=lambda one: (KINDS.index(one.probe.kind), one.index))
-    asked = tuple(one.probe for one in chosen)
-    named = any(probe.kind == "artifact" for probe in asked)
-    return (*asked, *controls(source.messages, source.flat, -(-len(asked) // PER_CONTROL), named=named))
+    probes = tuple(one.probe for one in chosen)
+    named = any(probe.kind == "artifact" for probe in probes)
+    return (*probes, *controls(source.messages, source.flat, -(-len(probes) // PER_CONTROL), named=named))
 
 
 def _marked(found: ProbeCandidate, needed: Sequence[Item]) -> ProbeCandidate:
@@ -182,10 +182,10 @@ def _user_answers(source: ProbedContext) -> Iterator[ProbeCandidate]:
             continue
         if _ASSENTS.match(answer) and not any(map(str.isdigit, answer)):
             continue
-        asked = f'The agent asked: "{question}" What did the user answer?'
+        prompt = f'The agent asked: "{question}" What did the user answer?'
         says = f"{question} {answer}"
         yield ProbeCandidate(
-            Probe("decision", asked, clip(answer, SHOWN), (), len(answer.split()) > 6, fact.message, says),
+            Probe("decision", prompt, clip(answer, SHOWN), (), len(answer.split()) > 6, fact.message, says),
             fact.index,
             7,
         )

@@ -69,11 +69,11 @@ def further_questions(source: ProbedContext) -> Iterator[ProbeCandidate]:
     for item in items:
         yield from search.questions(item)
     superseded = superseded_texts(source.shape)
-    for index, said in search.prose:
-        if is_agent_message(source.messages[index]) or said.lower() in superseded:
+    for index, sentence in search.prose:
+        if is_agent_message(source.messages[index]) or sentence.lower() in superseded:
             continue
         yield from by_beginning(
-            source, "recall", "The user wrote a sentence", "sentence", said, index, search.low, RANK
+            source, "recall", "The user wrote a sentence", "sentence", sentence, index, search.low, RANK
         )
 
 
@@ -166,13 +166,13 @@ class _Search:
         """Yield a question with a blank for the value or file: from a sentence, else from a line of a tool result."""
         results = ((at, line) for at, message in enumerate(self._source.messages) for line in _result_lines(message))
         for what, said_at in (("", self.prose), ("a tool result", results)):
-            for index, said in said_at:
-                if not any(form in said for form in item.forms):
+            for index, sentence in said_at:
+                if not any(form in sentence for form in item.forms):
                     continue
                 who = what or (
                     "an agent message" if is_agent_message(self._source.messages[index]) else "a user message"
                 )
-                if found := _blank_for(self._source, item, said, index, who):
+                if found := _blank_for(self._source, item, sentence, index, who):
                     yield found
                     return
 
@@ -181,10 +181,12 @@ class _Search:
         low = " ".join(item.text.lower().split())
         if low not in self.low:
             return
-        index, said = self.prose[self.low.index(low)]
+        index, sentence = self.prose[self.low.index(low)]
         who = "The agent" if is_agent_message(self._source.messages[index]) else "The user"
         kind: ProbeKind = "decision" if item.kind == "decision" else "recall"
-        yield from by_beginning(self._source, kind, f"{who} wrote a sentence", "sentence", said, index, self.low, RANK)
+        yield from by_beginning(
+            self._source, kind, f"{who} wrote a sentence", "sentence", sentence, index, self.low, RANK
+        )
 
 
 def _contents(source: ProbedContext) -> Iterator[tuple[str, int, str]]:
@@ -207,9 +209,9 @@ _GUTTER = re.compile(r"^\s*\d+\s?[\t→|:│]")
 def _prose_lines(text: str) -> Iterator[str]:
     """Yield lines of prose of a file, without line numbers and signs of headings, lists and comments."""
     for line in text.split("\n"):
-        said = _GUTTER.sub("", line).strip().strip("#*/-> ").strip()
-        if 30 <= len(said) <= 110 and len(words_of(said)) >= 4 and '"' not in said and _PROSE_LINE.fullmatch(said):
-            yield said
+        prose = _GUTTER.sub("", line).strip().strip("#*/-> ").strip()
+        if 30 <= len(prose) <= 110 and len(words_of(prose)) >= 4 and '"' not in prose and _PROSE_LINE.fullmatch(prose):
+            yield prose
 
 
 _PROSE_LINE = re.compile(r"[^\W\d_][^{}<>=;\\]*[^\W_][.!)]?")

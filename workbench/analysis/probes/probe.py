@@ -100,14 +100,16 @@ LONGER = 8
 
 
 def _is_alike(reply: str, right: str) -> bool:
-    given, answer = _normalized(reply), _normalized(right)
+    reply_text, answer = _normalized(reply), _normalized(right)
     if not answer:
         return False
-    if given == answer or _digits(given) == _digits(answer) or _same_file(given, answer):
+    if reply_text == answer or _digits(reply_text) == _digits(answer) or _same_file(reply_text, answer):
         return True
-    if len(given.split()) > len(answer.split()) + LONGER or re.search(r"\bor\b|\bnot\b", given.replace(answer, " ")):
+    if len(reply_text.split()) > len(answer.split()) + LONGER or re.search(
+        r"\bor\b|\bnot\b", reply_text.replace(answer, " ")
+    ):
         return False
-    return contains_term(answer, given)
+    return contains_term(answer, reply_text)
 
 
 def _same_file(reply: str, answer: str) -> bool:
@@ -118,11 +120,11 @@ def _same_file(reply: str, answer: str) -> bool:
 
 def _names_another_file(reply: str, probe: Probe) -> bool:
     """True if a reply has an accepted end of the answer's path in another folder: `docs/a.py` for `src/a.py`."""
-    given, answer = _normalized(reply), _normalized(probe.answer)
+    replied, answer = _normalized(reply), _normalized(probe.answer)
     for end in map(_normalized, probe.accept):
         if not answer.endswith(f"/{end}"):
             continue
-        found = re.findall(rf"[^\s`'\"()]*/{re.escape(end)}(?!\w)", given)
+        found = re.findall(rf"[^\s`'\"()]*/{re.escape(end)}(?!\w)", replied)
         if any(not f"/{one}".endswith(f"/{answer}") and not answer.endswith(f"/{one.lstrip('/')}") for one in found):
             return True
     return False
@@ -217,8 +219,8 @@ class _Lines:
     def of(self, number: int, key: str = "") -> int:
         """Return the line, from 1, of a key of table `number`; of the table if the key is not found."""
         first, stop = self._heads[number], self._heads[number + 1]
-        said = re.compile(rf"[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=")
-        places = (at for at in range(first, stop) if key and said.match(self._lines[at]))
+        assignment = re.compile(rf"[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=")
+        places = (at for at in range(first, stop) if key and assignment.match(self._lines[at]))
         return next(places, first) + 1
 
     def at(self, number: int, key: str = "") -> str:

@@ -130,12 +130,12 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> ProbeResults:
     rows = []
     for source, row in zip(exam.contexts, replies, strict=True):
         lookup = Lookup(source.masked if source.outcome else ())
-        given = []
+        row_answers = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
             mark: Mark = "judged" if reply and (number, reply.strip()) in right else mark_reply(probe, reply)
             there, line = lookup.answer(probe)
-            given.append(ProbeAnswer(reply, mark, line, _is_stated(line, mark_reply(probe, there))))
-        rows.append(tuple(given))
+            row_answers.append(ProbeAnswer(reply, mark, line, _is_stated(line, mark_reply(probe, there))))
+        rows.append(tuple(row_answers))
     return ProbeResults(exam.probes, exam.arms, tuple(rows), by, QUESTIONS_PER_PROMPT)
 
 

@@ -211,14 +211,14 @@ def _fetch_key(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
         return _shell_fetch_key("\n".join(lines))
-    name, given = tool_name(called.call.name), called.call.input
+    name, arguments = tool_name(called.call.name), called.call.input
     if called.actions or not _SEARCHES.search(name):
         return None
-    if isinstance(given, dict):
-        here = {key for key in _FOLDER_KEYS if given.get(key) in (cwd, f"{cwd}/", ".", "./", "")}
+    if isinstance(arguments, dict):
+        here = {key for key in _FOLDER_KEYS if arguments.get(key) in (cwd, f"{cwd}/", ".", "./", "")}
         left_out = here.union(_BESIDE_THE_POINT)
-        given = json_text({key: given[key] for key in sorted(given) if key not in left_out})
-    return "search", f"{name} {given}"
+        arguments = json_text({key: arguments[key] for key in sorted(arguments) if key not in left_out})
+    return "search", f"{name} {arguments}"
 
 
 @session_cache(4_096)

@@ -29,8 +29,8 @@ _CLOCK = re.compile(r"\b\d+(?:[.:]\d+)*\s?(?:ms|µs|s|secs?|seconds?|min|minutes
 def lines_of(text: str) -> frozenset[str]:
     """Return the meaningful lines of a text, without line numbers and with every duration replaced by `T`."""
     found = (_GUTTER.sub("", line).strip() for line in text.split("\n"))
-    said = (line for line in found if _SAYS.search(line) and not _WRAPPING.match(line))
-    return frozenset(_CLOCK.sub("T", line) if _DIGIT.search(line) else line for line in said)
+    prose = (line for line in found if _SAYS.search(line) and not _WRAPPING.match(line))
+    return frozenset(_CLOCK.sub("T", line) if _DIGIT.search(line) else line for line in prose)
 
 
 class RemovedText:

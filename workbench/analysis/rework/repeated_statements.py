@@ -100,7 +100,7 @@ class _Earlier:
     def sentences(self) -> list[frozenset[str]]:
         """Words of all its sentences. Computed lazily: few messages need them."""
         own = [self.words[one.start : one.stop] for one in passages(self.words) if one.own]
-        return [said for passage in own for _, said in sentences(passage)]
+        return [words for passage in own for _, words in sentences(passage)]
 
 
 def _repeated_sentence(words: str, rules_in: RuleFinder, before: Sequence[_Earlier]) -> tuple[str, int] | None:
@@ -108,15 +108,15 @@ def _repeated_sentence(words: str, rules_in: RuleFinder, before: Sequence[_Earli
     every = words_of(words)
     near = [(one.index, rule) for one in before for rule in one.rules if len(every & rule) >= ALIKE * len(rule)]
     for text, _ in rules_in(words) if near else ():
-        said = words_of(text)
-        same = {index for index, theirs in near if _alike(said, theirs)}
+        own = words_of(text)
+        same = {index for index, theirs in near if _alike(own, theirs)}
         if len(same) == 1:
             return text, same.pop()
     reminding = [one for one in sentences(words) if _REMINDS.search(one[0])]
-    for sentence, said in reminding:
+    for sentence, own in reminding:
         theirs = [(one.index, words) for one in before for words in (*one.sentences, *one.rules)]
-        best = max(theirs, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
-        if best and len(said & best[1]) >= 2:
+        best = max(theirs, key=lambda one: len(own & one[1]) / (len(one[1]) + 3), default=None)
+        if best and len(own & best[1]) >= 2:
             return sentence, best[0]
     reminder = next((sentence for sentence, _ in reminding if _SAYS_AGAIN.search(sentence)), None)
     return _likeliest_message(reminder, every, before) if reminder else None
@@ -141,11 +141,11 @@ def repeated_questions(
     and at the end of a turn."""
     earlier: list[tuple[int, frozenset[str]]] = []
     for index, question in sorted((*_through_tools(calls), *_in_words(messages))):
-        said = words_of(question)
-        same = {at for at, theirs in earlier[-COMPARED:] if _alike(said, theirs)}
+        words = words_of(question)
+        same = {at for at, theirs in earlier[-COMPARED:] if _alike(words, theirs)}
         if len(same) == 1 and removed.between(at := same.pop(), index):
             yield Repetition("question", question, at, index, removed.epoch_of(index) - 1)
-        earlier.append((index, said))
+        earlier.append((index, words))
 
 
 def _through_tools(calls: Sequence[ToolCall]) -> Iterator[tuple[int, str]]:

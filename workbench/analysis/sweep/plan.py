@@ -146,8 +146,8 @@ class SweepPlan:
     def window_of(self, setting: Sequence[Number], own: Window | None) -> Window | None:
         """Return the window of a setting: the varying one, the given one, or the session's own."""
         varied = [int(value) for axis, value in zip(self.axes, setting, strict=True) if axis.field == WINDOW]
-        given = varied[0] if varied else self.window
-        return Window(given, "given") if given else own
+        chosen = varied[0] if varied else self.window
+        return Window(chosen, "given") if chosen else own
 
 
 def plan_of(

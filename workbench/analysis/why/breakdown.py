@@ -182,10 +182,10 @@ def _rounds(context: Context, rounds: Sequence[RoundShare], whole: int) -> Itera
     for one in large:
         span = spans[one.number - 1]
         calls = sum(span.start <= each.index < span.stop for each in calls_of(context.shape))
-        said = clip_at_word(one_line(context.messages[span.start].user_text), SHARED if len(large) > 1 else WORDS)
-        asked = f" “{said}”" if said else ""
+        beginning = clip_at_word(one_line(context.messages[span.start].user_text), SHARED if len(large) > 1 else WORDS)
+        quoted = f" “{beginning}”" if beginning else ""
         within = f" in {counted(calls, 'call')}" if calls else ""
-        words = f"round {one.number}{asked}, {_share(one.tokens, whole)}{within}"
+        words = f"round {one.number}{quoted}, {_share(one.tokens, whole)}{within}"
         yield SizeCause("round", one.tokens, words, (one.message,))
 
 

@@ -181,11 +181,11 @@ def limit_of(
         return OverflowLimit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
     window = context.limit
     if window is not None and sent <= window.tokens < request:
-        asked = f"it rejected a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
-        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
+        rejection = f"it rejected a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
+        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {rejection}", "window")
     if window is not None and max(sent, request) < FAR * window.tokens and refused:
-        asked = f"it rejected a request of about {grouped(request)} tokens as too long for another reason"
-        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
+        rejection = f"it rejected a request of about {grouped(request)} tokens as too long for another reason"
+        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {rejection}", "window")
     if sent and refused:
         return OverflowLimit(
             sent, "the API rejected the next request after a prompt of this size", "refusal", max(sent, request)

@@ -23,8 +23,8 @@ KEYS = ("layers", "tools", "files", "rounds", "largest", "rereads", "unused", "o
 
 def tables(found: Diagnosis) -> dict[str, Table]:
     """Return every table by key, `KEYS` in order. The note of an empty table says that there is nothing."""
-    made = (*_breakdown_tables(found), *_waste_tables(found), _rework(found), _cache(found.rewrites))
-    return dict(zip(KEYS, made, strict=True))
+    found_tables = (*_breakdown_tables(found), *_waste_tables(found), _rework(found), _cache(found.rewrites))
+    return dict(zip(KEYS, found_tables, strict=True))
 
 
 def _breakdown_tables(found: Diagnosis) -> Iterable[Table]:

@@ -150,13 +150,13 @@ def unused(context: Context) -> tuple[Spot, ...]:
     answers = 0
     answered_at: dict[int, int] = {}
     for index, message in enumerate(messages):
-        said = message.role == "assistant"
-        answers += said and message.kind == "normal"
+        is_answer = message.role == "assistant"
+        answers += is_answer and message.kind == "normal"
         for word in _words(message):
             at = first.setdefault(word, index)
             if at == index:
                 news[index] = news.get(index, 0) + 1
-            elif said and messages[at].results:
+            elif is_answer and messages[at].results:
                 used.add(at)
         if message.results:
             answered_at[index] = answers

@@ -215,9 +215,9 @@ def _words(name: Name, link: re.Match[str]) -> str:
     if link["is"] or link["sign"]:
         if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):
             return app[0]
-        said = _SAID_WORDS.match(text, at) if "phrase" in name.itself.lower() else None
-        if said and not reads_like_a_sentence(said[0], strictly=":" not in link[0] or len(said[0].split()) < 4):
-            return said[0]
+        phrase = _SAID_WORDS.match(text, at) if "phrase" in name.itself.lower() else None
+        if phrase and not reads_like_a_sentence(phrase[0], strictly=":" not in link[0] or len(phrase[0].split()) < 4):
+            return phrase[0]
     line = _LINE.match(text, at) if link["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
     if line is None:
         return ""

@@ -45,7 +45,7 @@ def spans(text: str) -> list[Span]:
 
 def _repeated(text: str, found: list[Span]) -> Iterator[Span]:
     """Yield the other occurrences of the secrets that were found."""
-    told = dict.fromkeys(text[start:end] for start, end in found if 12 <= end - start <= 400)
-    for secret in [secret for secret in told if is_drawn(secret, 12) or is_strong(secret)][:MOST_REPEATED]:
+    secrets = dict.fromkeys(text[start:end] for start, end in found if 12 <= end - start <= 400)
+    for secret in [secret for secret in secrets if is_drawn(secret, 12) or is_strong(secret)][:MOST_REPEATED]:
         for at in places_of(secret, text):
             yield at, at + len(secret)

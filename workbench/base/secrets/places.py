@@ -245,8 +245,8 @@ def headers(source: IndexedText) -> Iterator[Span]:
             if mark := behind.match(text, at + len(word)):
                 yield mark.span(1)
     for at in places_of("uthorization", ascii_text):
-        if (given := _AUTHORIZATION.match(text, at + 12)) and is_drawn(given[1], 16):
-            yield given.span(1)
+        if (header := _AUTHORIZATION.match(text, at + 12)) and is_drawn(header[1], 16):
+            yield header.span(1)
     for word in ("code", "Code", "CODE") if words & {"code", "codes"} else ():
         for at in places_of(word, ascii_text):
             if _CODES.search(text, max(0, at - 12), at):

@@ -60,8 +60,8 @@ def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLim
     kind = kind_of(call)
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
         kind = "other"  # An error message is not a listing.
-    given = call.input if call is not None and isinstance(call.input, dict) else {}
-    use = CallFacts(call, given, whole["status"] == "error", limits or ResultLimits())
+    arguments = call.input if call is not None and isinstance(call.input, dict) else {}
+    use = CallFacts(call, arguments, whole["status"] == "error", limits or ResultLimits())
     return {**whole, "data": RULES[kind](use, whole["data"])}
 
 

@@ -96,10 +96,10 @@ class Score:
 
 def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
     """Score of message `index` with its parts. Raises IndexError outside the context."""
-    given = _weights(weights)
+    factors = _weights(weights)
     parts = tuple(
         ScorePart(name, value, weight * value)
-        for name, value, weight in zip(SIGNALS, values_of(shape)[index], given, strict=True)
+        for name, value, weight in zip(SIGNALS, values_of(shape)[index], factors, strict=True)
         if weight * value
     )
     return Score(round(sum(part.points for part in parts), DIGITS), parts)
@@ -107,9 +107,9 @@ def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
 
 def scores(shape: Shape, weights: ImportanceWeights) -> list[float]:
     """Score of every message."""
-    given = _weights(weights)
+    factors = _weights(weights)
     rows = values_of(shape)
-    return [round(sum(map(mul, given, row)), DIGITS) for row in rows]
+    return [round(sum(map(mul, factors, row)), DIGITS) for row in rows]
 
 
 def _weights(weights: ImportanceWeights) -> tuple[float, ...]:

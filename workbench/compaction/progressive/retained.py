@@ -143,7 +143,7 @@ def extras_for(
         memories=more.memories,
         tasks=more.tasks,
         changes=_changes_without(
-            shape, [change for index, made in changed.items() if index not in going for change in made]
+            shape, [change for index, changes in changed.items() if index not in going for change in changes]
         ),
     )
     request = _request_text(context, going, consumed, oldest=oldest)

@@ -104,10 +104,10 @@ def _split_message(message: Message, known: AgentTexts, also: Collection[str]) -
 
 def _with_answers(message: Message, calls: Mapping[str, ToolUse], known: AgentTexts) -> Message:
     blocks = tuple(
-        replace(block, user_text=said)
+        replace(block, user_text=own)
         if isinstance(block, ToolResult)
         and not block.user_text
-        and (said := user_words_in(calls.get(block.call_id), block, known))
+        and (own := user_words_in(calls.get(block.call_id), block, known))
         else block
         for block in message.blocks
     )

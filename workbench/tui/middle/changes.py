@@ -30,11 +30,11 @@ def changes_parts(view: TabInput) -> Parts:
     if outcome.status == "unchanged":
         return [TextPart("Nothing changes.", "title"), TextPart(outcome.reason, "dim")]
     after = context.outcome_size(outcome)
-    made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage)]
-    short = [piece for piece in made if shortened_index(outcome, piece) is not None]
+    new = [piece for piece in outcome.pieces if isinstance(piece, NewMessage)]
+    short = [piece for piece in new if shortened_index(outcome, piece) is not None]
     kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, KeptSpan))
-    gone = len(outcome.source) - kept - len(short)
-    counts = f"- {figure(gone)} removed · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
+    removed = len(outcome.source) - kept - len(short)
+    counts = f"- {figure(removed)} removed · + {figure(len(new) - len(short))} new · ~ {figure(len(short))} shortened"
     return [
         TextPart(f"Changes: {counts} · = {figure(kept)} unchanged", "title"),
         TextPart(f"{context.total} → {after} tokens, with system prompt and tools", "dim"),

@@ -91,8 +91,8 @@ def _trigger_words(recorded: Compaction) -> str:
 
 
 def _ground(bench: Bench, outcome: Outcome) -> SummaryChecker:
-    gone = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
-    spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in gone)
+    replaced = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
+    spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in replaced)
     spans = spans or (Span(0, len(bench.messages)),)
     return _ground_of(bench.layout.shape, spans)
 

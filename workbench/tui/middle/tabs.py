@@ -98,11 +98,11 @@ def request_parts(view: TabInput) -> Parts:
 def summary_parts(view: TabInput) -> Parts:
     """New messages that replace the head."""
     bench = view.bench
-    made = [piece for piece in bench.outcome.pieces if isinstance(piece, NewMessage)]
+    new = [piece for piece in bench.outcome.pieces if isinstance(piece, NewMessage)]
     parts = [preview_note(bench)]
-    if not made:
+    if not new:
         return [*parts, TextPart("No new message.", "title"), TextPart(bench.outcome.reason, "dim")]
-    for piece in made:
+    for piece in new:
         size = bench.context.measure((piece.message,))
         parts += [
             TextPart(""),
@@ -239,11 +239,11 @@ def check_line(check: Check) -> str:
 
 def _split_in(bench: Bench) -> int:
     """Index of the split in the strategy's input, which the user's edits may have shortened."""
-    given, split = bench.plan.edited.layout, bench.outcome.split
-    if given is bench.layout or split >= len(bench.messages):
-        return split if given is bench.layout else len(given.messages)
-    id = nearest(bench.layout.shape, given.shape, bench.messages[split].id)
-    return given.shape.index_of[id] if id is not None else 0
+    edited, split = bench.plan.edited.layout, bench.outcome.split
+    if edited is bench.layout or split >= len(bench.messages):
+        return split if edited is bench.layout else len(edited.messages)
+    id = nearest(bench.layout.shape, edited.shape, bench.messages[split].id)
+    return edited.shape.index_of[id] if id is not None else 0
 
 
 def abridged_parts(view: TabInput) -> Parts:

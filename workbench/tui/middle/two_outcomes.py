@@ -62,10 +62,10 @@ class TwoOutcomes(Vertical):
     @work(exclusive=True, group="two", exit_on_error=False, description="fill")
     async def fill(self) -> None:
         """Make and wrap the text in a thread."""
-        made, words, view = self.make_parts, self.words, self.query_one(Pager)
-        if made is not None:
+        make_parts, words, view = self.make_parts, self.words, self.query_one(Pager)
+        if make_parts is not None:
             width = view.wrap_width
-            parts = tuple(await asyncio.to_thread(made, width))
+            parts = tuple(await asyncio.to_thread(make_parts, width))
             view.put(parts, await asyncio.to_thread(wrap, parts, width), words)
 
 
@@ -223,7 +223,7 @@ def _short(size: Size) -> str:
 def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[CellPair]:
     """Message that both keep, at least one of them shortened; the differences side by side."""
     whole = bench.messages[index]
-    one, other = (made[index].message if index in made else whole for made in short)
+    one, other = (form[index].message if index in form else whole for form in short)
     if lines_of(one) == lines_of(other):
         line = TextPart(_line(bench, "=", index) + " (shortened alike)", "dim", one_row=True)
         yield line, line
@@ -267,11 +267,11 @@ def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
 
 
 def _whole(bench: Bench, letter: str, one: RankRow) -> Parts:
-    made = added_messages(one.outcome)
-    size = bench.context.measure([piece.message for piece in made])
-    parts = [TextPart(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]
-    if not made:
+    added = added_messages(one.outcome)
+    size = bench.context.measure([piece.message for piece in added])
+    parts = [TextPart(f"{letter} {one.name}: {figure(len(added))} new, {size} tokens", "title")]
+    if not added:
         parts.append(TextPart(one.outcome.reason or "no new message", "dim"))
-    for piece in made:
+    for piece in added:
         parts += [TextPart(""), TextPart("\n".join(lines_of(piece.message)))]
     return parts

@@ -353,8 +353,8 @@ def method_words(found: AnswerGrid, last_action: str) -> str:
     many, controls = len(found.evaluation.scored), len(found.evaluation.probes) - len(found.evaluation.scored)
     with_controls = f" and {several(controls, 'control')}" if controls else ""
     used = f", {found.evaluation.used} about something used later" if found.evaluation.used else ""
-    asked = f"{several(many, 'question')}{with_controls} {origin}{used}"
-    return " · ".join(filter(None, (last_action, answered, asked)))
+    counts = f"{several(many, 'question')}{with_controls} {origin}{used}"
+    return " · ".join(filter(None, (last_action, answered, counts)))
 
 
 def details(found: ProbeResults, row: RuleByVariant | int, bench: Bench) -> Sequence[TextPart]:

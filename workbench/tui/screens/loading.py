@@ -255,8 +255,8 @@ def _first_read(opening: Opening, progress: Progress) -> Session:
     source = opening.source
     if not isinstance(source, Path):
         return source
-    asked = (opening.epoch, opening.preset, opening.part, opening.carry, opening.follow)
-    session = load(source, progress, opening.part) if any(asked) else load_newest(source, progress)
+    choices = (opening.epoch, opening.preset, opening.part, opening.carry, opening.follow)
+    session = load(source, progress, opening.part) if any(choices) else load_newest(source, progress)
     worked_on = opening.memory and not opening.fresh and has_saved_work(session, opening.memory / "sessions")
     return load(source, progress) if session.begins_at and worked_on else session
 
