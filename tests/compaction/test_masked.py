@@ -36,7 +36,7 @@ from workbench.compaction.progressive.retained import _index_of, _request_text, 
 from workbench.compaction.prompt_parts import prompt_parts
 from workbench.compaction.request import RequestPrompt, cut_at_sentence
 from workbench.compaction.shape_calls import actions_at, calls_of
-from workbench.compaction.shape_facts import facts_of, stated_of
+from workbench.compaction.shape_facts import facts_of, sentence_states_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.compaction.strategies.message_window import STRATEGY as MESSAGE_WINDOW
 from workbench.compaction.strategies.user_messages import _shortened
@@ -356,7 +356,7 @@ def test_f06_a_summary_is_cut_from_the_masked_text(limit: int) -> None:
 
 def test_f02_what_the_user_states_bears_no_secret() -> None:
     context = context_of([user("u", f"The depot at Harlow takes 40 crates a day and {SET}."), agent("a", "Yes.")])
-    assert not has_part_of_secret(stated_of(context.shape))
+    assert not has_part_of_secret(sentence_states_of(context.shape))
 
 
 @pytest.mark.parametrize("chars", range(90, 150))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.facts.talk import agent, call, user
 from workbench.facts.all_facts import find_facts
-from workbench.facts.statements import statements
+from workbench.facts.statements import sentence_states, statement_facts
 from workbench.facts.supersession import superseding
 
 
@@ -34,8 +34,8 @@ def test_a_statement_has_something_specific(sentence: str, told: bool) -> None:
 def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
     said = "The build took 90 seconds on Ubuntu 24. My machine has 8 cores."
     at_work = [user(said), agent("", call("Bash", {"command": "make"}))]
-    assert [one.fact.text for one in statements(at_work)] == ["My machine has 8 cores."]
-    assert len(statements([user(said), agent("I see.")])) == 2
+    assert [fact.text for fact in statement_facts(at_work)] == ["My machine has 8 cores."]
+    assert len(sentence_states([user(said), agent("I see.")])) == 2
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
     ],
 )
 def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later: str, updates: bool) -> None:
-    first, second = statements([user(earlier), agent("Noted."), user(later)])
+    first, second = sentence_states([user(earlier), agent("Noted."), user(later)])
     assert (first.superseded_by, second.superseded_by) == (second.fact if updates else None, None)
 
 
@@ -136,7 +136,7 @@ def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later:
 )
 def test_which_sentences_hold_no_more(said: list[str], gone: set[int]) -> None:
     assert {number for number, later in enumerate(superseding(tuple(said))) if later is not None} == gone
-    told = {one.fact.text for one in statements([user(text) for text in said]) if one.superseded_by}
+    told = {one.fact.text for one in sentence_states([user(text) for text in said]) if one.superseded_by}
     assert told == {said[number] for number in gone}
 
 
@@ -145,6 +145,6 @@ def test_what_corrects_a_statement_need_be_none_itself() -> None:
         "All prices here are in 3 currencies, Euro first.",
         "Correction: all prices here are in 4 currencies, Euro first.",
     ]
-    (first, *_) = statements([user(text) for text in said])
+    (first, *_) = sentence_states([user(text) for text in said])
     assert first.superseded_by is not None
     assert first.superseded_by.text == said[1]

@@ -14,7 +14,7 @@ from workbench.base.secrets import without_secrets
 from workbench.base.values import fields_in, strings_in
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
+from workbench.compaction.shape_facts import facts_of, sentence_states_of, standing_of
 from workbench.compaction.summary_request import SummaryRequest, TextBody
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, bounded, masked
 from workbench.session.bounded import (
@@ -201,7 +201,7 @@ def test_f11_what_is_looked_at_of_a_huge_text_does_not_grow_with_it(
         looked_at.clear()
         shape = conversation(block_of(kind, of(pattern, times * longest)))
         facts = [one for one in facts_of(shape) if one.kind != "request"]
-        found.append((len(facts), len(standing_of(shape)), len(stated_of(shape)), len(calls_of(shape))))
+        found.append((len(facts), len(standing_of(shape)), len(sentence_states_of(shape)), len(calls_of(shape))))
         assert longest // 2 < sum(looked_at) <= longest + 1000
         assert any(one.text == "From now on never use tabs." for one in facts)
     for counts in zip(*found, strict=True):

@@ -30,7 +30,7 @@ from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
-from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
+from workbench.compaction.shape_facts import facts_of, sentence_states_of, standing_of
 from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import is_check
 from workbench.facts.distinct import DistinctFact, FactUses, distinct_facts
@@ -341,10 +341,10 @@ def is_unreadable(outcome: Outcome) -> bool:
 
 @per_shape
 def superseded_texts(shape: Shape) -> frozenset[str]:
-    """Return the lower-case texts of rules and statements that the user later replaced."""
+    """Return the lower-case texts of rules and sentences that the user later replaced."""
     orders = (one.fact for one in standing_of(shape) if one.superseded_by)
-    statements = (one.fact for one in stated_of(shape) if one.superseded_by)
-    return frozenset(fact.text.lower() for fact in (*orders, *statements))
+    sentences = (one.fact for one in sentence_states_of(shape) if one.superseded_by)
+    return frozenset(fact.text.lower() for fact in (*orders, *sentences))
 
 
 @per_shape

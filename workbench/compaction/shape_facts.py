@@ -6,7 +6,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.all_facts import find_facts
 from workbench.facts.fact import Fact
 from workbench.facts.standing import StandingRule, standing_rules
-from workbench.facts.statements import Statement, statements
+from workbench.facts.statements import SentenceState, sentence_states
 
 
 @per_shape
@@ -22,6 +22,6 @@ def standing_of(shape: Shape) -> tuple[StandingRule, ...]:
 
 
 @per_shape
-def stated_of(shape: Shape) -> tuple[Statement, ...]:
-    """The user's statements."""
-    return statements(shape.masked)
+def sentence_states_of(shape: Shape) -> tuple[SentenceState, ...]:
+    """The user's typed sentences, each with the later one that supersedes it."""
+    return sentence_states(shape.masked)

@@ -5,7 +5,7 @@ Input: messages. Output: facts, as frozen values. The room knows no file format,
 - all facts in order: `all_facts.find_facts(messages)`; each once: `distinct.distinct_facts(facts)`, where
   `DistinctFact.last` holds the final state (a command's exit, the last action on a file) and `mentions` every place;
 - standing rules and `<Pin>` passages with reasons and superseding rules: `standing.standing_rules(messages)`;
-- statements of the user: `statements.statements(messages)`;
+- statements of the user: `statements.sentence_states(messages)`;
 - sentences that the user typed: `typed.typed_parts(text)`;
 - typed and pasted passages of the user's text, with a source: `pastes.passages(text)`; each line is judged in
   `pasted_lines`;

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from msgspec import Struct
 
-from workbench.facts.terms import FUNCTION_WORDS, NUMBER_WORDS
+from workbench.facts.terms import FUNCTION_WORDS, NUMBER_WORDS, token_terms
 from workbench.facts.word_tables import SPACED, alternatives, table
 
 _NUMBER = re.compile(
-    r"(?<![\w.,/#-])([€$£]?)(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
+    r"(?<![\w.,/#-])([€$£¥]|(?:chf|eur|gbp|usd) ?)?(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)"
+    r"(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
 )
 _UNITS: dict[str, dict[float, str]] = {
     "second": {
@@ -26,8 +28,10 @@ _UNITS: dict[str, dict[float, str]] = {
     "byte": {1: "b byte bytes", 1 << 10: "kb kib k", 1 << 20: "mb mib", 1 << 30: "gb gib", 1 << 40: "tb tib"},
     "percent": {1: "% percent prozent"},
     "euro": {1: "€ eur euro euros"},
-    "dollar": {1: "$ usd dollar dollars"},
+    "dollar": {1: "$ usd dollar dollars buck bucks"},
     "pound": {1: "£ gbp pound pounds"},
+    "franc": {1: "chf franc francs"},
+    "yen": {1: "¥ jpy yen"},
     "metre": {1e-3: "mm", 1: "metre metres meter meters", 1e3: "km"},
     "mile": {1: "mile miles"},
     "kilogram": {1e-3: "g gram grams", 1: "kg"},
@@ -39,6 +43,14 @@ _SCALES = {
     for factor, units_ in several.items()
     for unit in units_.split()
 }
+
+
+@cache
+def units(language: str) -> frozenset[str]:
+    """Return the names of units as terms of a language (`workbench.facts.terms`)."""
+    return frozenset(term for unit in _SCALES for term in (unit, *token_terms(unit, language)))
+
+
 ROUNDED = 0.05
 """Largest relative difference of equal byte values, because a kilobyte has 1 000 or 1 024 bytes."""
 
@@ -92,7 +104,7 @@ def values_in(low: str) -> tuple[Value, ...]:
 
 
 def _value(match: re.Match[str]) -> Value:
-    whole, fraction, unit = match[2], match[3], match[1] or match[4] or ""
+    whole, fraction, unit = match[2], match[3], (match[1] or "").strip() or match[4] or ""
     amount = float(re.sub(r"[,_ \u202f]", "", whole) + fraction.replace(",", "."))
     base, factor = _unit(unit)
     return Value(amount * factor, base, amount)

@@ -8,7 +8,6 @@ quoted word, or a property of the user.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -19,40 +18,37 @@ from workbench.facts.fact import Fact
 from workbench.facts.pastes import without_paste
 from workbench.facts.standing import rule_reason
 from workbench.facts.supersession import superseding
-from workbench.facts.terms import FUNCTION_WORDS
 from workbench.facts.topics import is_correction
+from workbench.facts.updates import updates
 from workbench.facts.word_tables import pattern
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, normalize, sentences
 from workbench.session import Message
 
 
-class Statement(Struct, frozen=True):
-    """A statement, and the later statement that changes one of its values; None if none does."""
+class SentenceState(Struct, frozen=True):
+    """A sentence that the user typed, and the later one that supersedes it; None while it holds."""
 
     fact: Fact
     superseded_by: Fact | None = None
 
 
-def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
-    """Return the user's statements in order; a repeated one stands at its last place. In a session without tool calls,
-    any sentence that supersedes another, or is superseded, is a statement. Linear in the number of words."""
+def sentence_states(messages: Sequence[Message]) -> tuple[SentenceState, ...]:
+    """Return the user's typed sentences in order, except questions; a repeated one stands at its last place. A sentence
+    is superseded by a later one that corrects it (`workbench.facts.supersession`) or gives another value
+    (`workbench.facts.updates`). Two orders of one form both hold. Linear in the number of words."""
     found: dict[str, Fact] = {}
-    stated: set[str] = set()
-    for fact, is_stated in _statements_and_candidates(messages):
+    for fact in _sentences(messages):
         key = fact.text.lower()
         found.pop(key, None)
         found[key] = fact
-        stated |= {key} if is_stated else set()
-    keys, facts = list(found), list(found.values())
-    later = superseding(tuple(fact.text for fact in facts))
-    if not any(message.calls for message in messages):
-        for key, newer in zip(keys, later, strict=True):
-            if newer is not None:
-                stated |= {key, keys[newer]}
+    facts = [*found.values()]
+    texts = tuple(fact.text for fact in facts)
+    corrected = (None if newer is None or not is_correction(texts[newer]) else newer for newer in superseding(texts))
+    updated = updates(texts, tuple(fact.index for fact in facts))
+    pairs = zip(facts, corrected, updated, strict=True)
     return tuple(
-        Statement(fact, None if newer is None else facts[newer])
-        for (key, fact), newer in zip(found.items(), later, strict=True)
-        if key in stated
+        SentenceState(fact, None if one is None and other is None else facts[max(one or 0, other or 0)])
+        for fact, one, other in pairs
     )
 
 
@@ -61,45 +57,6 @@ def statement_facts(messages: Sequence[Message]) -> Iterator[Fact]:
     user count, because files and results hold the rest."""
     works = any(message.calls for message in messages)
     return (fact for fact in _sentences(messages) if is_statement(fact.text, personal=works))
-
-
-def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fact, bool]]:
-    """Yield (sentence, True) for statements, and (sentence, False) for others that may supersede a sentence or be
-    superseded."""
-    works = any(message.calls for message in messages)
-    found = [*_sentences(messages)]
-    amending = [number for number, fact in enumerate(found) if is_correction(fact.text)]
-    open_to = set(amending)
-    if not works:
-        near = {beginning for number in amending for beginning in _word_prefixes(found[number].text)}
-        open_to |= {number for number, fact in enumerate(found) if not near.isdisjoint(_word_prefixes(fact.text))}
-        counts = Counter(map(_without_figures, (fact.text for fact in found)))
-        open_to |= {number for number, fact in enumerate(found) if counts[_without_figures(fact.text)] > 1}
-        short = (number for number in amending if len(found[number].text) <= REFERRING_CHARS)
-        open_to.update(before for number in short for before in range(max(0, number - REFERRING_SENTENCES), number))
-    for number, fact in enumerate(found):
-        stated = is_statement(fact.text, personal=works)
-        if stated or number in open_to:
-            yield fact, stated
-
-
-def _without_figures(text: str) -> str:
-    """Return the words of a sentence without numbers; sentences that differ only in numbers give the same."""
-    return " ".join(word for word in _WORDS.findall(text.lower()) if not word[0].isdigit())
-
-
-REFERRING_CHARS, REFERRING_SENTENCES = 40, 10
-"""Longest sentence, in characters, that may refer to an earlier one without sharing a word ("make that eight"), and the
-number of earlier sentences to which it may refer."""
-
-
-def _word_prefixes(text: str) -> Iterator[str]:
-    """Yield the first four letters of longer words, and single characters in languages without spaces."""
-    return (
-        word[:4]
-        for word in _WORDS.findall(text.lower())
-        if (len(word) > 3 and word not in FUNCTION_WORDS) or word > "\u3000"
-    )
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[Fact]:

@@ -11,7 +11,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
-from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
+from workbench.compaction.shape_facts import facts_of, sentence_states_of, standing_of
 from workbench.compaction.summary_extras import Original, original_of
 from workbench.compaction.summary_template import text_of_summaries
 from workbench.facts.commands_and_paths import REFUSED_BY_USER, core_command
@@ -21,8 +21,7 @@ from workbench.facts.novelty import novelty
 from workbench.facts.requests import typed_requests
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.standing import is_compaction_prompt, leans_on_previous, standing_rules
-from workbench.facts.statements import statements
-from workbench.facts.topics import is_correction
+from workbench.facts.statements import sentence_states
 from workbench.facts.typed import PartKind, is_note, typed_parts
 from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
@@ -159,14 +158,13 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
 
 
 def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]) -> Iterable[FoundEntry]:
-    """The user's sentences in order, except those that are rules and have an entry as such. A later one supersedes an
-    earlier one about the same thing if it announces the change: two orders of one form both hold. Pastes are notes of
-    little weight."""
+    """The user's sentences in order, except those that are rules and have an entry as such. Pastes are notes of little
+    weight."""
     messages, place = _with_earlier(shape, number, "user", "{}")
     replaced = {
         (one.fact.index, one.fact.text): place(one.superseded_by)[1]
-        for one in (stated_of(shape) if number.ledger is None else statements(messages))
-        if one.superseded_by is not None and is_correction(one.superseded_by.text)
+        for one in (sentence_states_of(shape) if number.ledger is None else sentence_states(messages))
+        if one.superseded_by is not None
     }
     rule_texts: dict[int, str] = {}
     for rule in rules:

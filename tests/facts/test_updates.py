@@ -1,0 +1,120 @@
+"""Sentences that give another value for what an earlier one says."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.facts.updates import updates, values_by_kind
+
+FILLER = tuple(f"Oil the hinges of {name} before noon." for name in ("Ada", "Bert", "Cleo", "Dora", "Emil", "Fay"))
+"""Sentences without a rare word of the tests, so that a word of two sentences is rare."""
+
+
+def updated(*sentences: str) -> list[int | None]:
+    """Return the result for these sentences, each in a message of its own, after the filler; indexes count from the
+    first of them."""
+    every = (*FILLER, *sentences)
+    found = updates(every, tuple(range(len(every))))
+    assert found[: len(FILLER)] == (None,) * len(FILLER)
+    return [None if one is None else one - len(FILLER) for one in found[len(FILLER) :]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A ticket costs seven pounds.", "A ticket costs £9."),
+        ("A ticket costs seven pounds.", "A ticket costs nine pounds."),
+        ("Opening night is on 6 November.", "Opening night is on 13 November."),
+        ("The service logs to /var/log/weir.", "The service logs to /data/weir."),
+        ("Siobhan draws the icons.", "Bartek draws the icons."),
+        ("Guests stay at the Hotel Bellmoor.", "Guests stay at the Mill House."),
+        ("Load the rows in batches of 5000.", "Load the rows in batches of 1200."),
+        ("We meet on Monday at the weir.", "We meet on Tuesday at the weir."),
+    ],
+)
+def test_the_same_sentence_with_another_value(old: str, new: str) -> None:
+    assert updated(old, new) == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A ticket costs seven pounds.", "A ticket costs seven pounds."),
+        ("A ticket costs seven pounds.", "A dinner costs nine pounds."),
+        ("We rehearse in the old school.", "We rehearse in the pavilion."),  # both may be true
+        ("Alice likes long walks.", "Carla likes long walks."),  # as well
+        ("My brother Tom is tall.", "My brother Max is tall."),
+        ("Fix the bug in src/weir.py.", "Fix the bug in src/gate.py."),
+        ("We work on part 2.", "We work on part 3."),
+        ("Oil gate 1 before noon.", "Oil gate 2 before noon."),
+        ("It is 7.", "It is 9."),  # too few words
+        ("My old bike is 5 years old.", "My red bike is now 9 years old."),
+    ],
+)
+def test_another_subject_a_list_or_an_order_updates_nothing(old: str, new: str) -> None:
+    assert updated(old, new) == [None, None]
+
+
+def test_two_of_one_form_are_an_update_and_three_a_list() -> None:
+    seats = [f"The boat seats {n} people." for n in (4, 6, 8)]
+    assert updated(*seats[:2]) == [1, None]
+    assert updated(*seats) == [None, None, None]
+
+
+def test_sentences_of_one_message_do_not_update_each_other() -> None:
+    pair = ("A ticket costs seven pounds.", "A ticket costs nine pounds.")
+    assert updates(pair, (3, 3)) == (None, None)
+    assert updates(pair, (3, 4)) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The movers are allowed eleven thousand francs.", "Actually, the movers may charge up to CHF 13,500."),
+        ("The demo must be ready on 10 April.", "Change of plan: the demo should be finished on 2026-04-24."),
+        ("The music is made by Anouk.", "The soundtrack comes no longer from Anouk but from Teo."),
+        ("All of this is on the branch feat/weir.", "Please use the branch feat/sluice instead."),
+        ("The ceremony is on 12 September.", "Change of plan, they say their vows on the 19th of September."),
+    ],
+)
+def test_an_announced_change_in_other_words(old: str, new: str) -> None:
+    assert updated(old, new) == [1, None]
+    quiet = new.removeprefix("Actually, ").removeprefix("Change of plan: ").removeprefix("Change of plan, ")
+    if quiet != new:
+        assert updated(old, quiet) == [None, None]
+
+
+def test_a_change_that_fits_two_sentences_updates_neither() -> None:
+    exams, trip = "The exams end on July 3.", "The trip begins on July 11."
+    change = "Change of plan, departure is the eighteenth of July."
+    assert updated(trip, change) == [1, None]
+    assert updated(exams, trip, change) == [None, None, None]
+
+
+def test_a_word_of_many_sentences_is_not_rare() -> None:
+    change = "Actually, the pier takes 9 boats."
+    piers = [f"At low tide we paint {word} on the pier." for word in ("poles", "planks", "bollards", "lamps")]
+    assert updated("The pier takes 7 boats.", change)[0] == 1
+    assert updated("Our pier has room for 7 boats.", change)[0] == 1
+    assert updated("On the pier stand 7 boats.", *piers, "Actually, the pier gets 9 boats, moored.")[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "values"),
+    [
+        ("On the 18th of July at 9:30.", {"date": {"18.7"}, "time": {"9:30"}}),
+        ("It ends on 2026-07-18.", {"date": {"18.7"}}),
+        ("It ends on 18.07.2026.", {"date": {"18.7"}}),
+        ("It costs two hundred euros.", {"money": {"200"}}),
+        ("It costs CHF 13,500.", {"money": {"13500"}}),
+        ("It takes 45 minutes.", {"number second": {"2700"}}),
+        ("We expect ninety-four guests.", {"number guest": {"94"}}),
+        ("Write to #field-alerts and user://saves.", {"code": {"#field-alerts", "user://saves"}}),
+        ("Ask Ruth Oller about it.", {"name": {"Ruth Oller"}}),
+        ("Ruth Oller owns the boat.", {"name": {"Ruth Oller"}}),
+        ("We leave in May 5.", {"date": {"5.5"}}),
+        ("Leave it as it is.", {}),
+    ],
+)
+def test_values_by_kind(sentence: str, values: dict[str, set[str]]) -> None:
+    assert values_by_kind(sentence) == values
