@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.test_broken_rules import chat_with_a_broken_rule
 from tests.commands import cwb
 from tests.paths import ROOT, SAMPLES
 from workbench.base.version import SCHEMA
@@ -66,7 +67,7 @@ LINES = {
     "retention --ask": (f"retention --ask {CHAT} pi-branches.jsonl nowhere.json --preset trim --max 2 --watch a",),
     "retention --generations": (f"retention {CHAT} --preset codex --generations 2 --watch a",),
     "retention --recorded": (f"retention {COMPACTED} --recorded --watch the",),
-    "rules": (f"rules {OVERFLOW}",),
+    "rules": (f"rules {OVERFLOW}", "rules broken-rule.json"),
     "rules --instruction": (f"rules {OVERFLOW} --instruction",),
     "why": (f"why {OVERFLOW} --watch never", f"why {COMPACTED} --epoch 1 --window 6000 --preset codex"),
     "why --rework": ("why --rework augment-with-summary.json",),
@@ -115,6 +116,7 @@ def test_the_documented_keys_of_a_command_are_those_that_it_writes(
     for sample in SAMPLES.iterdir():
         shutil.copy(sample, tmp_path)
     (tmp_path / "damaged.jsonl").write_text("no session")
+    (tmp_path / "broken-rule.json").write_text(chat_with_a_broken_rule())
     monkeypatch.chdir(tmp_path)
     found = set[str]()
     for line in LINES[command]:

@@ -45,6 +45,17 @@ def said(screen: RulesScreen, id: str = "#note") -> str:
     return str(screen.query_one(id, Static).content).replace("\xa0", " ")
 
 
+async def test_a_call_that_broke_the_marked_rule_is_named() -> None:
+    push = ToolUse("c1", "bash", {"command": "git push --force"})
+    done = Message("t0", "tool", (ToolResult("c1", (Text("done"),)),))
+    told = [Message("u0", "user", (Text("Never run `git push --force`."),)), Message("a0", "assistant", (push,)), done]
+    async with on_bench(session_of([*told, Message("a1", "assistant", (Text("Pushed."),))])) as (pilot, _):
+        screen = await brought(pilot, RulesScreen, "home", "W")
+        assert "✘ 1 rule broken" in said(screen)
+        broken = "message 1 · broken by 1 later call: message 2 of epoch 1 (`git push --force`)"
+        assert broken in " ".join(said(screen, "#rule").split())
+
+
 async def test_rules_are_watched_pinned_and_taken_back() -> None:
     async with on_bench(session_of(talk()), size=(100, 30)) as (pilot, bench):
         screen = await brought(pilot, RulesScreen, "home", "W")

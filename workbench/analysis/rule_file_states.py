@@ -106,14 +106,14 @@ def _states_by_epoch(session: Session) -> Iterator[tuple[RuleFileState, ...]]:
     for number, epoch in enumerate(session.epochs, 1):
         messages = session.context(number)
         for one in (*in_prompt, *rule_files(messages)):
-            path = _plain(one.path, session)
+            path = project_path(one.path, session)
             older = known.get(path, {})
             stated = {rule: older.get(rule) or FileRule(rule, "in force") for rule in one.rules}
             known[path] = stated if one.sent else {**older, **stated}
             newest[path], places[path] = one, None if one.index is None else messages[one.index].id
         if epoch.ended_by is not None and number < len(session.epochs) and known:
             known = _after(session, number, known)
-        sent = {path: one.index is None or _is_sent_unrecorded(session, one.path) for path, one in newest.items()}
+        sent = {path: one.index is None or is_sent_unrecorded(session, one.path) for path, one in newest.items()}
         yield tuple(
             RuleFileState(
                 path,
@@ -142,7 +142,7 @@ def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule
 
     def state_of(path: str, rule: FileRule) -> FileRule:
         text = rule.text
-        if text in prompt_rules or _is_sent_unrecorded(session, path):
+        if text in prompt_rules or is_sent_unrecorded(session, path):
             return FileRule(text, "in force")
         places = [(message, one.sent) for message, one in records if text in one.rules]
         if any(message.id in old for message, _ in places):
@@ -160,7 +160,7 @@ def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule
     return {path: {text: state_of(path, rule) for text, rule in rules.items()} for path, rules in known.items()}
 
 
-def _plain(path: str, session: Session) -> str:
+def project_path(path: str, session: Session) -> str:
     """Return a path relative to the project's folder if it is in it."""
     return plain_path(normal_path(path), normal_path(session.cwd or ""))
 
@@ -169,16 +169,16 @@ def _is_in_project(plain: str) -> bool:
     return not (plain.startswith("../") or posixpath.isabs(plain) or _DRIVE.match(plain))
 
 
-def _is_sent_unrecorded(session: Session, path: str) -> bool:
+def is_sent_unrecorded(session: Session, path: str) -> bool:
     """Return whether the agent sends the file with every call and does not record it. Files in the project's other
     folders are sent only when the agent enters these."""
     name = posixpath.basename(normal_path(path))
-    return name in _SENT_UNRECORDED.get(session.format, ()) and _is_above(path, session)
+    return name in _SENT_UNRECORDED.get(session.format, ()) and covers_project(path, session)
 
 
-def _is_above(path: str, session: Session) -> bool:
+def covers_project(path: str, session: Session) -> bool:
     """Return whether a file is in the project's folder itself or in one above it; True if the folder is unknown."""
-    folder, plain = normal_path(session.cwd or ""), _plain(path, session)
+    folder, plain = normal_path(session.cwd or ""), project_path(path, session)
     above = posixpath.dirname(plain)
     if posixpath.isabs(plain) or _DRIVE.match(plain):
         return not folder or folder.startswith(above.rstrip("/") + "/")
@@ -201,7 +201,7 @@ def _is_path(text: str) -> bool:
 
 
 def _rules_of(path: str, session: Session) -> tuple[str, ...]:
-    wanted = _plain(path, session)
+    wanted = project_path(path, session)
     recorded = tuple(
         rule.text
         for one in rule_file_states(session, len(session.epochs))

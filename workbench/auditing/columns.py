@@ -53,6 +53,7 @@ SESSIONS = (
         ("rules", "rules", "count", "rules before compactions"),
         ("lost_rules", "lost", "count", "rules lost"),
         ("lost_file_rules", "lost of files", "count", "rules of rule files lost"),
+        ("broken_rules", "then broken", "count", "lost rules that a later call broke"),
         ("next_step", "next", "text", "recommended next command, with reason"),
     ),
     *_FILE_COLUMNS,
@@ -87,6 +88,7 @@ COMPACTIONS = (
         ("rules", "rules", "count", "rules before it"),
         ("lost_rules", "lost", "count", "rules lost"),
         ("lost_file_rules", "lost of files", "count", "rules of rule files lost"),
+        ("broken_rules", "then broken", "count", "lost rules that a later call broke"),
     ),
     *_FILE_COLUMNS,
 )
@@ -103,7 +105,8 @@ KEYS = {
         "input_usd_per_million=price",
     CompactionRow: "epoch call kind=way manual time tokens_before=before tokens_after=after grew=larger seconds "
         "usd=cost removed_messages removed_tool_results removed_user_messages rework "
-        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost lost_file_rules id is_copy=copy",
+        "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost lost_file_rules broken_rules id "
+        "is_copy=copy",
     SessionGroup: "sessions compacted_sessions=compacted compactions copies manual_compactions=manual "
         "grown_compactions=larger tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost "
         "removed_messages rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
@@ -148,6 +151,7 @@ def _session_values(row: SessionRow) -> Record:
         "rules": sum(one.instructions for one in compactions),
         "lost_rules": row.lost,
         "lost_file_rules": row.lost_file_rules,
+        "broken_rules": row.broken_rules,
         "next_step": next_step(row),
     }
 

@@ -27,7 +27,8 @@ class CompactionRow:
     `lost` of the `instructions` in force before its tail are kept nowhere; None if its summary is unreadable or the
     removed messages are not in the file. `time` is in seconds since 1970. `id` is the same in every file that holds
     this compaction; a `copy` counts in another session and in no sum. `lost_file_rules` counts rules of the project's
-    rule files that it removed and the agent did not bring back before the next one.
+    rule files that it removed and the agent did not bring back before the next one. `broken_rules` counts rules that it
+    removed and a later call broke.
     """
 
     epoch: int
@@ -51,6 +52,7 @@ class CompactionRow:
     id: str = ""
     copy: bool = False
     lost_file_rules: int = 0
+    broken_rules: int = 0
 
     if not TYPE_CHECKING:  # a type checker reports the deprecated names
 
@@ -143,6 +145,10 @@ class SessionRow:
     @property
     def lost_file_rules(self) -> int:
         return sum(one.lost_file_rules for one in self.own)
+
+    @property
+    def broken_rules(self) -> int:
+        return sum(one.broken_rules for one in self.own)
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

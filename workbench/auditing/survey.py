@@ -16,6 +16,7 @@ from typing import Any
 
 from xxhash import xxh3_128_hexdigest
 
+from workbench.analysis.broken_rules import broken_after_loss
 from workbench.analysis.course import Course, Point, lazy_course
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
@@ -185,12 +186,13 @@ def _overhead(session: Session) -> int | None:
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = course.growth_in
     rules_in, lost_of_files = cache(rules_in_text), lost_file_rules(course.session)
+    broken = broken_after_loss(course.session)
     for again in rework(course, rules_in):
         number = again.compaction.epoch
         outcome = recorded_outcome(course.session, number)
         before, after = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
         row = _compaction(course, again, outcome, before, after, rates, rules_in)
-        yield replace(row, lost_file_rules=lost_of_files.get(number, 0))
+        yield replace(row, lost_file_rules=lost_of_files.get(number, 0), broken_rules=broken.get(number, 0))
 
 
 def _compaction(

@@ -9,6 +9,8 @@ KEYS = {
     "analysis.usage_check.CheckedCall":
         "call epoch message billed_tokens=billed expected_tokens=expected difference_tokens=difference",
     "analysis.usage_check.Gap": "call last_call=last epoch message difference_tokens=tokens position=where",
+    "analysis.broken_rules.BrokenRule": "text file=path message breaks",
+    "analysis.broken_rules.RuleBreak": "message epoch number command lost_at_epoch=lost_in",
     "analysis.compaction_cost.CacheLoss": "tokens_before=before tokens_after=after unchanged_tokens=first_changed "
         "rebilled_tokens=rebilled",
     "analysis.continuity.ContinuityFinding": "kind=name text message",

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import click
 
+from workbench.analysis.broken_rules import BrokenRule, RuleBreak, broken_rules
 from workbench.analysis.compact_instruction import LIMIT, CompactInstruction, compact_instruction
 from workbench.analysis.rule_file_states import FileRule, FileRuleState, RuleFileState, rule_file_states
 from workbench.analysis.suggested_pins import SuggestedPin, auto_pins, pin_tokens, suggest
@@ -71,6 +72,8 @@ def command(chosen: Selection, instruction: bool, **options: Any) -> None:
     Then the rules of each rule file (CLAUDE.md, AGENTS.md, …) that FILE records, with their state after the compaction
     that ended the epoch: in force, injected again, read again, or gone. `--watch CLAUDE.md` tracks them.
 
+    Last come rules that a later call broke: with the call, and whether a compaction had dropped the rule before.
+
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`, which leaves out superseded and
     expensive ones.
 
@@ -108,13 +111,15 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
     pinned = auto_pins(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in pinned}.values())
     files = () if marked else rule_file_states(bench.session, bench.epoch)
+    broken = () if marked else broken_rules(bench.session, bench.epoch)
     table = _table(found)
     if as_csv:
         write_csv({table.key: _complete_table(table, files, bench)}, as_csv)
         return
     if as_json:
         listed = [_file_document(one, bench) for one in files]
-        write_json({"rules": found, "auto_pinned": pinned, "auto_pinned_tokens": tokens, "rule_files": listed})
+        about = {"rules": found, "auto_pinned": pinned, "auto_pinned_tokens": tokens, "rule_files": listed}
+        write_json({**about, "broken_rules": broken})
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
@@ -123,7 +128,7 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
     else:
         write_tables([table])
         click.echo(f"\n--auto-pin keeps {counted(len(pinned), 'message')} of these, {grouped(tokens)} tokens.")
-    write_tables([_file_table(one, bench) for one in files], SHOWN)
+    write_tables([*(_file_table(one, bench) for one in files), _broken_table(broken)], SHOWN)
 
 
 @plain.register
@@ -176,6 +181,23 @@ def _place(one: RuleFileState, bench: Bench) -> str:
     pin = f"{grouped(pin_tokens(bench.context, index))} tokens to pin"
     sent = "; the agent sends the file with every call" if one.sent_with_calls else ""
     return f"recorded in message {index + 1}, {one.message[:ID]}, {pin}{sent}"
+
+
+def _broken_table(broken: Sequence[BrokenRule]) -> Table:
+    """Return the calls that broke a rule; empty if none did."""
+    rows = (
+        Row((one.epoch, one.number, one.message, one.command, _lost(one), one_line(rule.text, WORDS)), one.message)
+        for rule in broken
+        for one in rule.breaks
+    )
+    calls = counted(sum(len(rule.breaks) for rule in broken), "later call")
+    heads = "epoch:count number:count:message message:message:id command:text:call lost:text:rule_then text:text:rule"
+    title = f"{counted(len(broken), 'rule')} broken by {calls}"
+    return Table("broken_rules", title, columns(heads), tuple(rows))
+
+
+def _lost(one: RuleBreak) -> str:
+    return f"dropped in epoch {one.lost_in}" if one.lost_in else "in the context"
 
 
 def _complete_table(table: Table, files: Sequence[RuleFileState], bench: Bench) -> Table:

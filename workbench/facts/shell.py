@@ -50,7 +50,7 @@ def views(line: str) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
-        program, arguments, folder = _program_of(command)
+        program, arguments, folder = program_of(command)
         rule = _VIEWERS.get(program)
         for target in rule(arguments) if rule else ():
             path = _resolved(folder, target)
@@ -76,14 +76,14 @@ def _effects_of(command: SimpleCommand) -> Iterator[tuple[EffectKind, str, str]]
             path = _resolved(command.folder, target)
             if path:
                 yield "modified" if operator == ">>" else "created", path, ""
-    program, arguments, folder = _program_of(command)
+    program, arguments, folder = program_of(command)
     rule = _RULES.get(program)
     for kind, target in rule(arguments) if rule else ():
         if path := _resolved(folder, target):
             yield kind, path, program.split(" ")[0]
 
 
-def _program_of(command: SimpleCommand) -> tuple[str, Sequence[str], str | None]:
+def program_of(command: SimpleCommand) -> tuple[str, Sequence[str], str | None]:
     """Return the program (`git show` as one), its arguments, and the folder it runs in; "" without a program."""
     program, arguments, folder = next(iter(command.words), ""), command.words[1:], command.folder
     if program != "git":

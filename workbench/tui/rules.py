@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from workbench.analysis.broken_rules import broken_rules
 from workbench.analysis.suggested_pins import ANSWER, SuggestedPin, pin_tokens, suggest
 from workbench.analysis.watched_rules import StateChange, best_place, judge_recorded, sentence_to_watch
 from workbench.base.errors import BadInput
@@ -158,6 +159,12 @@ def epochs_of(bench: Bench, sentence: str) -> tuple[StateChange, ...]:
     """Return the state of a sentence before and after each recorded compaction; () if there is none. Reads every
     message."""
     return judge_recorded(sentence, bench.session).passed if len(bench.session.epochs) > 1 else ()
+
+
+def broken_of(bench: Bench) -> dict[str, str]:
+    """Return for each sentence that calls broke up to the end of the epoch, the number of calls and one of them. Reads
+    every call: call it in a thread."""
+    return {one.text: one.calls for one in broken_rules(bench.session, bench.epoch)}
 
 
 def toggle_watched(watch: Callable[[str], tuple[str, ...]], text: str) -> str:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.analysis.broken_rules import broken_rules
 from workbench.analysis.course import Course
 from workbench.analysis.preset_check import check_own_preset, preset_report
 from workbench.analysis.recorded_claims import RecordedClaims
@@ -55,6 +56,7 @@ HEADLINES = {
     "results": "Output of commands",
     "message": "One large message",
     "rule_files": "Rules of a file gone",
+    "broken_rules": "A rule broken",
     "claims": "Unsupported claims",
     "strategy": "This preset, for comparison",
 }
@@ -102,7 +104,7 @@ def findings(
     found += _rework(rework)
     found += [one for one in (_overhead(context, layers, causes), _one_message(context, largest)) if one]
     found += _cause_findings(causes)
-    lost = _rule_files(course)
+    lost = [*_rule_files(course), *_broken_rules(course)]
     invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unsupported]
     compared = _preset_finding(played, triggers, course)
     return (*sorted((*_usage_gaps(gaps), *found), key=lambda one: -one.tokens), *lost, *invented, compared)
@@ -232,6 +234,12 @@ def _rule_files(course: Course) -> list[Finding]:
             text = f"{lost} of {one.path} {are(len(one.gone))} gone since the compaction {at}."
             found.append(Finding("rule_files", text, 0, (one.message,) if one.message else ()))
     return found
+
+
+def _broken_rules(course: Course) -> list[Finding]:
+    """Return a finding for each rule that a call broke, up to the end of the epoch."""
+    found = broken_rules(course.session, course.numbers[0])
+    return [Finding("broken_rules", str(one), 0, tuple(each.message for each in one.breaks)) for one in found]
 
 
 def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCause]) -> Finding | None:

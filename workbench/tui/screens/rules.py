@@ -23,7 +23,7 @@ from workbench.bench import Bench, RuleState, steps
 from workbench.tui.background import failure_of
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, several, titled
-from workbench.tui.rules import RuleEntry, epochs_of, rule_words, rules_of, states, toggle_watched
+from workbench.tui.rules import RuleEntry, broken_of, epochs_of, rule_words, rules_of, states, toggle_watched
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.rules_list import HEADS, ListedRules, RulesList
@@ -65,8 +65,9 @@ the bench's cursor, your other requests in it, the rules of other messages, and 
 it. Where there is no rule, your newest requests are listed. Each line shows the rule's state in the context now, \
 after the compaction, and after a second one: ✔ verbatim, ≈ paraphrased, ✘ contradicted (another sign, value or \
 order), ○ gone, ? where a summary cannot be read. A preview is judged by an offline run; no model is asked. "pin" is \
-the number of tokens that pinning the rule's message costs, tool pairs included. Below are the complete rule and its \
-state before and after each recorded compaction. Each ends an epoch: the part of a session between two compactions.
+the number of tokens that pinning the rule's message costs, tool pairs included. Below are the complete rule, its \
+state before and after each recorded compaction, and a later call that broke it. Each compaction ends an epoch: the \
+part of a session between two compactions.
 
 space watches a rule: it is shown in the bench's header and judged after every change. p pins its message; a pins the \
 messages of all rules in force, except long ones. / filters the list, or takes a rule of your own. Pins are steps of \
@@ -94,6 +95,8 @@ the bench: u undoes the last one, here or there."""
         self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}
         self.epochs: dict[str, tuple[StateChange, ...]] = {}
+        self.broken: dict[str, str] = {}
+        """The calls that broke a rule, by its sentence."""
         self.note = ""
 
     @property
@@ -119,6 +122,7 @@ the bench: u undoes the last one, here or there."""
     @work(exclusive=True, group="rules", exit_on_error=False, description="look")
     async def look(self) -> None:
         self.rules = await asyncio.to_thread(rules_of, self.bench, self.index)
+        self.broken = await asyncio.to_thread(broken_of, self.bench)
         self.query_one(RulesList).empty = RulesList.EMPTY
         unwatched = [rule.sentence for rule in self.rules if rule.sentence not in self.bench.watched]
         seen = (one for one in unwatched if one[:BEGINNING] in self.in_view)
@@ -179,6 +183,7 @@ the bench: u undoes the last one, here or there."""
         others = len(self.rules) - rules
         many = several(rules, "rule") + (f" and {several(others, 'other sentence')}" if others else "")
         many += f" · ◉ {figure(watched)} watched" if (watched := len(self.bench.watched)) else ""
+        many += f" · ✘ {several(broken, 'rule')} broken" if (broken := len(self.broken)) else ""
         many += f" · ● {several(len(self.bench.pins), 'message')} pinned" if self.bench.pins else ""
         pins = {rule.index for rule in self.rules if rule.is_suggested}
         cost = sum({rule.index: rule.tokens for rule in self.rules if rule.is_suggested}.values())
@@ -196,7 +201,8 @@ the bench: u undoes the last one, here or there."""
         past = " · ".join(
             f"epoch {one.at} {SIGNS[one.before]} → {SIGNS[one.after]}" for one in self.epochs.get(rule.sentence, ())
         )
-        words = " · ".join(filter(None, (rule_words(rule), past and f"recorded compactions: {past}")))
+        broken = one_line(self.broken.get(rule.sentence, ""), 200)
+        words = " · ".join(filter(None, (rule_words(rule), past and f"recorded compactions: {past}", broken)))
         place.update(Text(f"{words or 'no message says it'}\n", "dim").append(one_line(rule.sentence, 600), "not dim"))
 
     @on(RulesList.Highlighted)
