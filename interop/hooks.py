@@ -22,9 +22,9 @@ from interop.trial import prepared
 
 LOST = "Never rename the sluice module."
 KEPT = "Always write commit messages in British English."
-SUMMARY = (
-    f"<analysis>\nThe user said: {LOST}\n</analysis>\n\n<summary>\nThe user asked for a review.\n{KEPT}\n</summary>"
-)
+SUMMARY = f"<summary>\nThe user asked for a review.\n{KEPT}\n</summary>"
+ANALYSIS = f"<analysis>\nThe user said: {LOST}\n</analysis>\n\n"
+"""Claude Code drops it; other agents keep all that is answered."""
 _REPO = Path(__file__).resolve().parents[1]
 
 
@@ -43,11 +43,28 @@ def _within_a_turn(tool: Tool, home: Home, path: Path) -> None:
     tool.compactions["over its limit"](home, path)
 
 
+_CODEX = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+
+
+def _codex(tool: Tool, home: Home, path: Path) -> None:
+    """Codex keeps the user's newest 20 000 tokens: only what is before a longer text is lost."""
+    tool.again(home, path, "And the weir. " + "word " * 24_000)
+    limit = ("-c", "model_auto_compact_token_limit=1000", "--dangerously-bypass-hook-trust")
+    home.run("codex", "exec", "resume", path.stem[-36:], *_CODEX, *limit, "Go on.")
+
+
+def _pi(tool: Tool, home: Home, path: Path) -> None:
+    tool.again(home, path, "And the weir. " + "word " * 9_000)
+    tool.compactions["near the window"](home, path)
+
+
 Compact = Callable[[Tool, Home, Path], None]
 """Has an agent compact the session of a file, and go on."""
 
 TRIALS: Mapping[str, Mapping[str, Compact]] = {
     "claude-code": {"/compact": _at_command, "at a prompt": _at_prompt, "within a turn": _within_a_turn},
+    "codex": {"at a prompt": _codex},
+    "pi": {"within a turn": _pi},
 }
 """By agent and name. The last request is looked at."""
 
@@ -73,7 +90,7 @@ def _try(tools: Sequence[Tool]) -> int:
     for tool in tools:
         for what, compact in TRIALS[tool.id].items():
             with server.running() as one:
-                one.summary = SUMMARY
+                one.summary = ANALYSIS + SUMMARY if tool.id == "claude-code" else SUMMARY
                 found = [*_faults(tool, prepared(tool, one), one, compact)]
             bad = bad or bool(found)
             print(f"{tool.title} {tool.package.version}, {what}: {'; '.join(found) or 'as it should be'}", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -178,7 +179,52 @@ def test_the_project_has_settings_of_its_own(tmp_path: Path, monkeypatch: pytest
     assert is_installed(CLAUDE, tmp_path / ".claude/settings.local.json")
 
 
-def test_an_unknown_agent_is_refused() -> None:
-    refused = cwb("hook", "install", "emacs")
-    assert refused.exit_code == 2
-    assert "there are claude-code" in refused.stderr
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("emacs", "there are claude-code, codex, pi, "),
+        ("gemini-cli", "PreCompress before every request"),
+        ("cline", "runs it at no event"),
+        ("opencode", "neither the summary nor the session's file"),
+    ],
+)
+def test_an_agent_that_cannot_use_it_is_refused_with_the_reason(agent: str, words: str) -> None:
+    for job in ("install", "uninstall"):
+        refused = cwb("hook", job, agent)
+        assert refused.exit_code == 2
+        assert words in " ".join(refused.stderr.split())
+    if agent != "emacs":
+        assert words in " ".join(cwb("hook", agent).stderr.split())
+        assert words in cwb("hook", "status").stdout
+
+
+def test_what_is_left_to_do_in_codex_is_said(own_home: Path) -> None:
+    assert "accept the new hooks" in cwb("hook", "install", "codex", "--yes").stdout
+    assert json.loads((own_home / ".codex/hooks.json").read_text())["hooks"]["SessionStart"][0]["matcher"] == "compact"
+
+
+def test_a_plug_in_is_written_replaced_and_removed(own_home: Path) -> None:
+    path = own_home / ".pi/agent/extensions/cwb-hook.js"
+    assert cwb("hook", "install", "pi", "--yes").exit_code == 0
+    assert re.search(r'^const COMMAND = \[.*"hook", "pi"\];$', path.read_text(), re.MULTILINE)
+    assert cwb("hook", "install", "pi", "--yes", "--tokens", "300").exit_code == 0
+    assert '"hook", "pi", "--tokens", "300"];' in path.read_text()
+    assert f"pi: installed in {path}" in cwb("hook", "status").stdout
+    assert cwb("hook", "uninstall", "pi", "--yes").exit_code == 0
+    assert not path.exists()
+    assert "is not in" in cwb("hook", "uninstall", "pi").stdout
+
+
+def test_a_file_of_the_user_in_the_place_of_a_plug_in_stays(own_home: Path) -> None:
+    path = own_home / ".pi/agent/extensions/cwb-hook.js"
+    path.parent.mkdir(parents=True)
+    path.write_text("export default () => {};\n")
+    for job in ("install", "uninstall"):
+        refused = cwb("hook", job, "pi", "--yes")
+        assert (refused.exit_code, path.read_text()) == (2, "export default () => {};\n")
+
+
+def test_an_agent_that_keeps_its_settings_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
+    assert cwb("hook", "install", "claude-code", "--yes").exit_code == 0
+    assert is_installed(CLAUDE, tmp_path / "elsewhere/settings.json")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.formats.claude_code_build import assistant, boundary, jsonl, text, user
+from tests.paths import SAMPLES
 from workbench import __main__ as program
 from workbench.hook import run, store
 from workbench.hook.agents import AGENTS
@@ -198,4 +199,31 @@ def test_other_arguments_are_left_to_the_command_line() -> None:
 def test_agents_have_what_their_events_need(id: str) -> None:
     agent = AGENTS[id]
     assert agent.id == id
-    assert agent.missing or (agent.before and agent.adds and agent.package and agent.user_file)
+    assert agent.missing or (agent.before and agent.adds and agent.reader and agent.user_file)
+
+
+SAMPLE_OF = {
+    "claude-code": "claude-code-overflow.jsonl",
+    "codex": "codex-two-compactions.jsonl",
+    "pi": "pi-branches.jsonl",
+}
+
+
+@pytest.mark.parametrize("id", [id for id, agent in AGENTS.items() if not agent.missing])
+def test_each_agents_sessions_are_read(session: Session, id: str) -> None:
+    agent = AGENTS[id]
+    assert session.event(agent.before, agent=id, transcript_path=str(SAMPLES / SAMPLE_OF[id])) == ""
+    assert store.newest_lines(9) == []
+    assert _files() == [f"{id}-s_1_é.json"]
+
+
+def test_codex_records_its_compaction_before_it_asks(session: Session, tmp_path: Path) -> None:
+    lines = (SAMPLES / SAMPLE_OF["codex"]).read_bytes().splitlines(keepends=True)
+    last = max(number for number, line in enumerate(lines) if b'"type":"compacted"' in line.replace(b'": ', b'":'))
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(b"".join(lines[:last]))
+    session.event("PreCompact", agent="codex", transcript_path=str(path))
+    assert session.event("SessionStart", agent="codex", transcript_path=str(path), source="compact") == ""
+    path.write_bytes(b"".join(lines[: last + 1]))
+    session.event("SessionStart", agent="codex", transcript_path=str(path), source="compact")
+    assert _files() == []

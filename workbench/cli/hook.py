@@ -93,12 +93,14 @@ def _tokens_parameter() -> list[click.Parameter]:
 def install(agent_id: str, scope: Scope, tokens: int | None, yes: bool) -> None:
     """Show the change of AGENT's settings that installs the hook, and write it with --yes or after a "y".
 
-    AGENT is claude-code or codex. Everything else in the file stays as it is, and `cwb hook uninstall` takes the hook
-    out again.
+    AGENT is claude-code, codex or pi. Everything else in the file stays as it is, and `cwb hook uninstall` takes the
+    hook out again.
     """
     agent = installable(agent_id)
     path = settings_file(agent, scope, Path.cwd())
     _write(install_change(agent, path, tokens), f"The hook is already in {path}.", yes=yes)
+    if agent.note:
+        click.echo(agent.note)
     patterns.build_in_background()
 
 

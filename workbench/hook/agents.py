@@ -2,7 +2,8 @@
 
 Measured with Claude Code 2.1.150 to 2.1.332, at /compact and at automatic compactions at a prompt and within a turn:
 PreCompact, SubagentStop (`agent_type` "", its last message is the summary), SessionStart (`compact`), and only then
-PostCompact and the transcript. The very next request has what SessionStart added.
+PostCompact and the transcript. The very next request has what SessionStart added. Codex 0.169 and pi 1.6 record the
+compaction first, and the next request has what SessionStart or `sendMessage` added.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from typing import NamedTuple
 class Agent(NamedTuple):
     """An agent and its events. A named tuple, because msgspec takes longer to import than most events to answer.
 
-    package: package of its format in `workbench.formats`. before: event that comes before a compaction.
+    reader: function that reads its sessions, in `workbench.formats`, as "module:name".
+    before: event that comes before a compaction.
     summary: event that may hold the summary, and the key of its text. adds: events whose output is added to the context
     of the next request, each with the `source` that it must have ("" for any).
     rule_files: files that the agent sends with every call, in the project's folder, those above it, and `folder`.
-    folder: the agent's folder in the user's home and in a project; `folder_variable` names another for the user's.
-    user_file, project_file: settings file in it. timeout: a hook's time limit, 30 seconds in the agent's unit.
+    folder: the agent's folder in the user's home; the variable `folder_variable` names another.
+    user_file: settings file in it. project_file: settings file in a project's folder. plugin: file of `plugins/` that
+    is written there, for an agent without hooks in settings. note: what the user has to do after the installation.
     missing: what the agent cannot do, one sentence; "" for an agent that can be installed.
     """
 
     id: str
     title: str
-    package: str = ""
+    reader: str = ""
     before: str = ""
     summary: tuple[str, str] = ("", "")
     adds: Mapping[str, str] = MappingProxyType({})
@@ -36,7 +39,8 @@ class Agent(NamedTuple):
     folder_variable: str = ""
     user_file: str = ""
     project_file: str = ""
-    timeout: int = 30
+    plugin: str = ""
+    note: str = ""
     missing: str = ""
 
     def home(self, environ: Mapping[str, str]) -> Path:
@@ -57,7 +61,7 @@ AGENTS: Mapping[str, Agent] = {
         Agent(
             "claude-code",
             "Claude Code",
-            "claude_code",
+            "claude_code.read:read",
             "PreCompact",
             ("SubagentStop", "last_assistant_message"),
             {"SessionStart": "compact"},
@@ -65,19 +69,50 @@ AGENTS: Mapping[str, Agent] = {
             ".claude",
             "CLAUDE_CONFIG_DIR",
             "settings.json",
-            "settings.local.json",
+            ".claude/settings.local.json",
         ),
         Agent(
             "codex",
             "Codex",
-            "codex",
+            "codex.read:read",
             "PreCompact",
             adds={"SessionStart": "compact"},
             rule_files=("AGENTS.md", "AGENTS.override.md"),
             folder=".codex",
             folder_variable="CODEX_HOME",
             user_file="hooks.json",
-            project_file="hooks.json",
+            project_file=".codex/hooks.json",
+            note="Codex runs it after you have trusted it there: start codex, and accept the new hooks.",
+        ),
+        Agent(
+            "pi",
+            "pi",
+            "pi.read:Reader.read",
+            "session_before_compact",
+            adds={"session_compact": ""},
+            rule_files=("AGENTS.md", "CLAUDE.md"),
+            folder=".pi/agent",
+            folder_variable="PI_CODING_AGENT_DIR",
+            user_file="extensions/cwb-hook.js",
+            project_file=".pi/extensions/cwb-hook.js",
+            plugin="pi.js",
+        ),
+        Agent(
+            "gemini-cli",
+            "Gemini CLI",
+            missing="Gemini CLI cannot use the hook: it calls PreCompress before every request, whether it compresses "
+            "or not, and nothing afterwards (0.61.0).",
+        ),
+        Agent(
+            "cline",
+            "Cline",
+            missing="Cline cannot use the hook: it knows a hook file PreCompact, but runs it at no event (3.0.65).",
+        ),
+        Agent(
+            "opencode",
+            "opencode",
+            missing="opencode cannot use the hook: a plug-in may add to the prompt for the summary, and afterwards "
+            "gets neither the summary nor the session's file (1.18.33).",
         ),
     )
 }

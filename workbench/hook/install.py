@@ -29,8 +29,14 @@ from workbench.hook.store import created_parts, remember_created
 
 Scope = Literal["user", "project"]
 
+SECONDS = 30
+"""Time after which an agent ends the hook."""
+
 NEW_FILE = "{\n}\n"
 """Settings file to begin with."""
+
+OR_NOTHING = " || true"
+"""End of a command for the shell: a program that is missing one day does not disturb the agent."""
 
 
 class Change(Struct, frozen=True):
@@ -80,25 +86,27 @@ def installable(agent_id: str) -> Agent:
 def settings_file(agent: Agent, scope: Scope, cwd: Path) -> Path:
     """Return the settings file for the user, or for the project in `cwd`."""
     if scope == "project":
-        return cwd / agent.folder / agent.project_file
+        return cwd / agent.project_file
     return agent.home(os.environ) / agent.user_file
 
 
-def command_of(agent: Agent, tokens: int | None) -> str:
-    """Return the command for the agent's settings. A program that is missing later does not disturb the agent."""
+def command_of(agent: Agent, tokens: int | None) -> list[str]:
+    """Return the words of the command that the agent is to call."""
     program = shutil.which("cwb")
     words = [program] if program else [sys.executable, "-m", "workbench"]
-    words += ["hook", agent.id, *(["--tokens", str(tokens)] if tokens not in (None, TOKENS) else [])]
-    return " ".join(map(shlex.quote, words)) + ("" if os.name == "nt" else " || true")
+    return [*words, "hook", agent.id, *(["--tokens", str(tokens)] if tokens not in (None, TOKENS) else [])]
 
 
 def install_change(agent: Agent, path: Path, tokens: int | None) -> Change:
     """Return the change that installs the hooks in a settings file; empty if they are there. Raises BadInput for a
     damaged file."""
-    before = _text_of(path)
+    before, words = _text_of(path), command_of(agent, tokens)
+    if agent.plugin:
+        return Change(path, _own_plugin(path, before), _plugin_text(agent, words))
     text = before if before is not None and before.strip() else NEW_FILE
     _check(path, text)
-    command, created = command_of(agent, tokens), ["file"] if before is None else []
+    command = " ".join(map(shlex.quote, words)) + ("" if os.name == "nt" else OR_NOTHING)
+    created = ["file"] if before is None else []
     for event, matcher in agent.events.items():
         entry = _entry(agent, command, matcher)
         if entry in _own_entries(text, agent, event):
@@ -121,6 +129,8 @@ def uninstall_change(agent: Agent, path: Path) -> Change:
     before = _text_of(path)
     if before is None or not before.strip():
         return Change(path, before, before)
+    if agent.plugin:
+        return Change(path, _own_plugin(path, before), None)
     _check(path, before)
     text, created = before, created_parts(path)
     for event in agent.events:
@@ -143,12 +153,30 @@ def is_installed(agent: Agent, path: Path) -> bool:
     text = _text_of(path)
     if text is None or not text.strip():
         return False
+    if agent.plugin:
+        return PLUGIN_MARK in text
     _check(path, text)
     return all(_own_entries(text, agent, event) for event in agent.events)
 
 
+PLUGIN_MARK = "Written by `cwb hook install"
+"""Words in the first line of a plug-in."""
+
+
+def _plugin_text(agent: Agent, words: list[str]) -> str:
+    text = Path(__file__).with_name("plugins").joinpath(agent.plugin).read_text("utf-8")
+    return text.replace("const COMMAND = [];", f"const COMMAND = {json.dumps(words)};")
+
+
+def _own_plugin(path: Path, text: str | None) -> str | None:
+    """Return the text of a plug-in. Raises BadInput for a file that this program did not write."""
+    if text is not None and PLUGIN_MARK not in text:
+        raise BadInput(f"{path} was not written by `cwb hook install`; rename or remove it.")
+    return text
+
+
 def _entry(agent: Agent, command: str, matcher: str) -> dict[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": agent.timeout}
+    hook = {"type": "command", "command": command, "timeout": SECONDS}
     return {**({"matcher": matcher} if matcher else {}), "hooks": [hook]}
 
 

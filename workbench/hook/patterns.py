@@ -108,7 +108,7 @@ def build() -> None:
         from workbench.base.secrets import without_secrets
         from workbench.hook.snapshot import Snapshot, read_session, take_snapshot
 
-        take_snapshot(read_session("claude_code", SAMPLES / SAMPLE))
+        take_snapshot(read_session("claude_code.read:read", SAMPLES / SAMPLE))
         without_secrets(SUMMARY)
         save(store_of(BEFORE), encode(list(found.values())))
         from workbench.hook.injection import injection

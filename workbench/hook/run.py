@@ -97,7 +97,7 @@ def _store_snapshot(agent: Agent, event: Mapping[str, Any], place: Path) -> None
     from workbench.hook.snapshot import read_session, take_snapshot
 
     place.with_suffix(PENDING).unlink(missing_ok=True)
-    store.save(place, encode(take_snapshot(read_session(agent.package, Path(event["transcript_path"])))))
+    store.save(place, encode(take_snapshot(read_session(agent.reader, Path(event["transcript_path"])))))
     patterns.build_in_background()
 
 
@@ -147,7 +147,7 @@ def _recorded_context(agent: Agent, event: Mapping[str, Any], place: Path) -> li
     since the snapshot; else None."""
     from workbench.hook.snapshot import read_session
 
-    session = read_session(agent.package, Path(event["transcript_path"]))
+    session = read_session(agent.reader, Path(event["transcript_path"]))
     if len(session.epochs) <= _snapshot_at(place).epochs:
         return None
     return [one.text for one in session.context() if one.role != "assistant" or one.is_summary]

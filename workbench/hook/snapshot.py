@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec import Struct
@@ -48,12 +49,13 @@ class Snapshot(Struct, frozen=True):
     cwd: str = ""
 
 
-def read_session(package: str, path: Path) -> Session:
-    """Read a session of the format in `workbench.formats.<package>`, without looking for other formats. Raises BadInput
-    and OSError."""
+def read_session(reader: str, path: Path) -> Session:
+    """Read a session with the function "module:name" of `workbench.formats`, without looking for its format. Raises
+    BadInput and OSError."""
     from workbench.formats.format import no_progress
 
-    read: Callable[..., Session] = import_module(f"workbench.formats.{package}.read").read
+    module, _, name = reader.partition(":")
+    read: Callable[..., Session] = attrgetter(name)(import_module(f"workbench.formats.{module}"))
     return read(path, read_file(path), no_progress)
 
 
