@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.base.printable import printable
 from workbench.base.version import __version__
 from workbench.cli.output import json_option, plain, write_json
-from workbench.hook import patterns, store
+from workbench.hook import store
 from workbench.hook.agents import AGENTS, Agent
 from workbench.hook.injection import TOKENS
 from workbench.hook.install import (
@@ -101,7 +101,6 @@ def install(agent_id: str, scope: Scope, tokens: int | None, yes: bool) -> None:
     _write(install_change(agent, path, tokens), f"The hook is already in {path}.", yes=yes)
     if agent.note:
         click.echo(agent.note)
-    patterns.build_in_background()
 
 
 @command.command("uninstall", short_help="Show the change that removes it, and write it if you agree.")

@@ -91,14 +91,10 @@ def answer_to(agent: Agent, event: Mapping[str, Any], tokens: int | None) -> dic
 def _store_snapshot(agent: Agent, event: Mapping[str, Any], place: Path) -> None:
     from msgspec.json import encode
 
-    from workbench.hook import patterns
-
-    patterns.load(patterns.BEFORE)
     from workbench.hook.snapshot import read_session, take_snapshot
 
     place.with_suffix(PENDING).unlink(missing_ok=True)
     store.save(place, encode(take_snapshot(read_session(agent.reader, Path(event["transcript_path"])))))
-    patterns.build_in_background()
 
 
 def _added(agent: Agent, name: str, event: Mapping[str, Any], place: Path, tokens: int | None) -> dict[str, Any] | None:
@@ -119,9 +115,6 @@ def _added(agent: Agent, name: str, event: Mapping[str, Any], place: Path, token
 
 def _text_for(agent: Agent, place: Path, context: Sequence[str], tokens: int | None) -> str:
     """Return the text with what `context` lacks of the snapshot, "" if nothing; the log counts its parts."""
-    from workbench.hook import patterns
-
-    patterns.load(patterns.AFTER)
     from workbench.hook.injection import TOKENS, estimated_tokens, injection
     from workbench.hook.lost import lost_work, rule_file_texts
 
