@@ -1,7 +1,7 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first: `run` what
 # running needs, the others what tests and checks need besides.
 
-.PHONY: run test test-all lint types imports check screenshots bench keeping mutants fuzz torn interop hooks gateways loops clean python
+.PHONY: run test test-all lint types imports compactions check screenshots bench keeping mutants fuzz torn interop hooks gateways loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -32,7 +32,10 @@ types: $(READY)
 imports: $(READY)
 	@.venv/bin/lint-imports
 
-check: test lint types imports
+compactions: $(READY)  ## what compactions of the samples must keep
+	@$(BIN) -m workbench check .ci/cwb-check.toml
+
+check: test lint types imports compactions
 
 screenshots: $(READY)  ## drive the app headless and write the pictures of the README
 	@$(BIN) scripts/screenshots.py
