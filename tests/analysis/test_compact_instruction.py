@@ -11,7 +11,7 @@ from tests.facts.talk import agent, call, result, user
 from workbench.analysis.compact_instruction import LIMIT, CompactInstruction, compact_instruction
 from workbench.bench import Bench, open_bench, with_watched_rules
 from workbench.conformance.building import context_of
-from workbench.session import Message
+from workbench.session import Compaction, Epoch, Message
 from workbench.tokens import Counter
 
 RULE = "Never touch the generated files."
@@ -157,3 +157,13 @@ def test_rules_of_a_file_that_the_agent_read_are_quoted_and_of_one_that_it_sends
         user("Look at it."), agent("", own), result(own, "1\t# Rules\n2\tAlways use pnpm."), agent("Done.")
     )
     assert sent.text == ""
+
+
+def test_a_rule_of_a_file_is_quoted_in_the_epoch_whose_compaction_lost_it_and_not_after() -> None:
+    read = call("Read", {"file_path": "/repo/web/CLAUDE.md"})
+    before = (user("Look at it."), agent("", read), result(read, "1\tAlways use pnpm."), agent("Done."))
+    after = (user("They looked at the web folder.", "summary"), user("Go on."))
+    epochs = (Epoch(1, range(4), Compaction()), Epoch(2, range(4, 6)))
+    session = replace(bench((*before, *after)).session, epochs=epochs, cwd="/repo")
+    found = [within(open_bench(session, Counter(), epoch=number)).text for number in (1, 2)]
+    assert ["Always use pnpm." in text for text in found] == [True, False]

@@ -16,7 +16,7 @@ from workbench.bench import steps
 from workbench.compaction.preset import load_preset, read_preset
 from workbench.formats.files import load
 from workbench.tokens import Scale
-from workbench.tui.bench import exact_counts, finding, other_screens, planning, policy
+from workbench.tui.bench import exact_counts, finding, other_screens, planning, policy, watched_rules
 from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.host import take_step
 
@@ -214,6 +214,13 @@ def test_nothing_is_copied_where_nothing_is_to_be_kept() -> None:
     assert ACTIONS["copy-instruction"].why_not(desk.view) == why
     desk.do("pin")
     assert ACTIONS["copy-instruction"].why_not(desk.view) == ""
+
+
+def test_that_nothing_is_to_be_kept_is_known_with_the_assessment() -> None:
+    desk = Desk(session_of(story(1, texts=["Look at the tests."]).messages))
+    desk.spawn("receipt", watched_rules.assess_shown, desk)
+    desk.rest()
+    assert ACTIONS["copy-instruction"].why_not(desk.view) == "No rule, pin or open request: nothing to copy."
 
 
 # --- what other screens give back ---

@@ -16,6 +16,7 @@ from workbench.tui.bench.host import Host, take_step
 from workbench.tui.bench.store import BenchView
 
 if TYPE_CHECKING:
+    from workbench.analysis.compact_instruction import CompactInstruction
     from workbench.bench.assessment import Assessment
     from workbench.bench.fixes import RuleFix
 
@@ -104,12 +105,16 @@ def copy_instruction(host: Host) -> None:
 
 async def _copy_instruction(host: Host) -> None:
     bench = host.store.bench
-    found = await asyncio.to_thread(lambda: bench.instruction)
+    found = await _instruction(bench)
     if found.line:
         host.app.copy_to_clipboard(found.line)
         host.show_toast(f"Copied {found.words}. {found.remark}".rstrip())
     else:
         host.show_toast(f"{found.words}: nothing to copy.", is_warning=True)
+
+
+async def _instruction(bench: Bench) -> CompactInstruction:
+    return await asyncio.to_thread(lambda: bench.instruction)
 
 
 def start_assessment(host: Host, was: BenchView | None, now: BenchView) -> None:
@@ -126,14 +131,14 @@ async def assess_shown(host: Host) -> None:
         found = None
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, assessment=found))
+        if planning.is_small(bench):
+            await _instruction(bench)  # the facts are known now; an action without an effect is then off
 
 
 def _assess(bench: Bench) -> Assessment:
     from workbench.bench.assessment import assess, compute
 
-    assessment = compute(assess(bench, bench.result or bench.offline), "receipt")
-    _ = bench.instruction  # the facts are known now, so that it costs little
-    return assessment
+    return compute(assess(bench, bench.result or bench.offline), "receipt")
 
 
 def _states_after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
