@@ -77,7 +77,7 @@ class ContinuityFinding(Struct, frozen=True):
 
 
 def continuity(shape: Shape, outcome: Outcome, held: Retention) -> tuple[ContinuityFinding, ...]:
-    """Return the breaks of continuity in the outcome of a context of this shape, of which `held` is the retention."""
+    """Return the breaks of continuity in an outcome. `shape` is that of its context, `held` its retention."""
     if outcome.status == "unchanged":
         return ()
     result = _Result(shape, outcome)

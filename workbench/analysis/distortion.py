@@ -179,8 +179,8 @@ LEAST_EXCHANGED, MOST_EXCHANGED = 3, 40
 
 
 def _is_substituted(fact: str, text: str, language: str) -> bool:
-    """True if only one word differs, behind the first: the skipped rows for the stopped ones. The first word is often a
-    verb for which there are many others: use, prefer, keep."""
+    """True if only one word differs, and it is not the first: the skipped rows for the stopped ones. The first word is
+    often a verb for which there are many others: use, prefer, keep."""
     first, second = _lexemes(fact, language), _lexemes(text, language)
     if len(first) != len(second):
         return False
@@ -197,7 +197,7 @@ SAME_STEM = 4
 
 def _is_exchanged(fact: str, text: str, language: str) -> bool:
     """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
-    called by B" has other little words, and "B and A" relates them alike."""
+    called by B" has other little words, and "B and A" says the same as "A and B"."""
     first, second = _lexemes(fact, language), _lexemes(text, language)
     if any(not full and WORD_CLASSES.get(word) in _VOICE for word, full in {*first} ^ {*second}):
         return False

@@ -226,7 +226,7 @@ def _excess_images(session: Session) -> tuple[ExcessImage, ...]:
 
 
 def _excess_of_cause(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
-    """Return the images above the limits behind errors of this cause."""
+    """Return the images above the limits that errors of this cause report."""
     if cause is Cause.IMAGE_TOO_LARGE:
         return tuple(one for one in images if one.limit is not Limit.REQUEST)
     return tuple(one for one in images if one.limit is Limit.REQUEST) if cause is Cause.REQUEST_TOO_LARGE else ()

@@ -21,8 +21,8 @@ LEAST_WORDS = 2
 
 def newest_request(requests: Sequence[Fact]) -> Fact | None:
     """Return the newest of the user's requests that names a task; None if there is none, or if the newest one agrees
-    with something that the agent proposed in an answer. A mere agreement ("yes, go on") stands for the request before
-    it, if that was not answered."""
+    with something that the agent proposed in an answer. For a mere agreement ("yes, go on") the request before it
+    counts, if that was not answered."""
     for number, fact in enumerate(reversed(requests)):
         if number and fact.ok:
             return None

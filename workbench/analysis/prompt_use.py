@@ -38,7 +38,7 @@ class StoredPrompt:
 
     @property
     def id(self) -> str:
-        """File name without the ending; unlike the header's id it tells languages apart."""
+        """File name without the ending; unlike the header's id, it differs between languages."""
         return Path(self.file).stem
 
     @property

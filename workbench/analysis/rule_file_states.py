@@ -189,8 +189,9 @@ _DRIVE = re.compile(r"[A-Za-z]:/")
 
 
 def sentences_to_watch(named: Iterable[str], session: Session) -> tuple[str, ...]:
-    """Return the named sentences, each once. The path of a rule file, or the end of it, stands for the rules that the
-    session records of it, else for those of the file on disk. Raises BadInput for a file without rules."""
+    """Return the named sentences, each once. The path of a rule file, or the end of the path, names the rules that the
+    session records of the file, or if there are none, those of the file on disk. Raises BadInput for a file without
+    rules."""
     several = (_rules_of(one, session) if _is_path(one) else (one,) for one in named)
     return tuple(dict.fromkeys(rule for rules in several for rule in rules))
 

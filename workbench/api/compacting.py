@@ -147,7 +147,7 @@ def summary(
 
 @dataclass(frozen=True)
 class _StrategyChoice:
-    """A strategy with the policy by which it runs."""
+    """A strategy with its policy."""
 
     strategy: Strategy[Any]
     policy: Policy

@@ -77,7 +77,7 @@ class Compacted(Generic[M]):
 
     @property
     def summary(self) -> str:
-        """Text of the new summary, or of the ledger; "" where there is none."""
+        """Text of the new summary, or of the ledger; "" if there is none."""
         new = (piece.message for piece in self.outcome.pieces if isinstance(piece, NewMessage))
         return "\n\n".join(one.text for one in new if one.kind == "summary" and one.role != "assistant")
 

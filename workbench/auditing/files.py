@@ -129,7 +129,7 @@ FORMS: Mapping[str, Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes
 
 
 def save(path: Path, rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> None:
-    """Write the audit in the format of the file's suffix. Raises BadInput for another suffix, and where it cannot be
+    """Write the audit in the format of the file's suffix. Raises BadInput for another suffix, and if it cannot be
     written."""
     write_atomically(path, form_of(path)(rows, about, by))
 

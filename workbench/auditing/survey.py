@@ -101,7 +101,7 @@ def _reason(error: Exception) -> str:
 
 
 def row_of_skimmed(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
-    """Return the row of a session of which only the usage was read. `bare` has the fields of its file."""
+    """Return the row of a session whose usage is all that was read. `bare` has the fields of its file."""
     session, bills = skimmed.begun, _contexts(skimmed)
     spent = spent_on(skimmed.bills, session.model) if session.facts.cost is None else None
     cost = session.facts.cost if spent is None else spent.prompts + spent.answers

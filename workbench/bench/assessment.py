@@ -52,7 +52,7 @@ class Assessment:
     run: Run
     preset: Preset | None = None
     billed: Cost | None = None
-    """Billed for the run; None where no model was asked, or no usage was reported."""
+    """Billed for the run; None if no model was asked, or no usage was reported."""
 
     @property
     def outcome(self) -> Outcome:
@@ -114,7 +114,7 @@ class Assessment:
 
     @cached_property
     def language_note(self) -> str:
-        """Note that the summary is in another language than the session; "" where it is not."""
+        """Note that the summary is in another language than the session; "" if it is not."""
         policy = self.preset.policy if self.preset and self.outcome.summarizes else None
         return language_note(getattr(policy, "language", None), self.context)
 
@@ -163,17 +163,17 @@ class Assessment:
 
     @cached_property
     def spent(self) -> SummaryUsage | None:
-        """Estimated tokens of the summarizer's calls; None where they are not recorded."""
+        """Estimated tokens of the summarizer's calls; None if they are not recorded."""
         return None if self.preset is None else summary_usage(self.context, self.run, self.fresh)
 
     @property
     def calls(self) -> int | None:
-        """Number of calls to the summarizer; None where they are not recorded."""
+        """Number of calls to the summarizer; None if they are not recorded."""
         return None if self.spent is None else self.spent.calls
 
     @property
     def summary_cost(self) -> float | None:
-        """Cost of the summarizer's calls, in the rates' unit; None where they are not recorded."""
+        """Cost of the summarizer's calls, in the rates' unit; None if they are not recorded."""
         return None if self.spent is None else self.spent.cost(self.rates)
 
     @property
@@ -221,7 +221,7 @@ class Assessment:
 
     @cached_property
     def later_use(self) -> LaterUse | None:
-        """Items that the session used later, and which of them the outcome keeps; None where it is not known."""
+        """Items that the session used later, and which of them the outcome keeps; None if it is not known."""
         return self.bench.later_use(self.outcome)
 
     @cached_property

@@ -53,7 +53,7 @@ class RuleFix(Struct, frozen=True):
 
 
 class RuleFixes(Struct, frozen=True):
-    """Fixes that keep `sentence`, which a compaction of `bench` loses; None where there is none."""
+    """Fixes that keep `sentence`, which a compaction of `bench` loses; None if there is none."""
 
     bench: Bench
     sentence: str
@@ -64,7 +64,7 @@ class RuleFixes(Struct, frozen=True):
 def find_fixes(
     bench: Bench, states: Sequence[RuleState], is_current: Callable[[], bool] = lambda: True
 ) -> RuleFixes | None:
-    """Find fixes for the first lost rule; None where none is lost. The search stops once `is_current` is false."""
+    """Find fixes for the first lost rule; None if none is lost. The search stops once `is_current` is false."""
     sentence = first_lost_rule(states)
     if not sentence:
         return None
@@ -82,7 +82,7 @@ def first_lost_rule(states: Sequence[RuleState]) -> str:
 
 
 def pin_fix(bench: Bench, sentence: str) -> RuleFix | None:
-    """Pin the message that states the rule best; None where that is pinned or does not help."""
+    """Pin the message that states the rule best; None if it is pinned already or the pin does not help."""
     at = best_place(sentence, bench.original.shape)
     if at is None or bench.messages[at].id in bench.pins:
         return None

@@ -20,7 +20,7 @@ from workbench.repairs.engine import Repair, repair
 def newest_session_in(folder: Path) -> SessionGlance:
     """Return the session of `folder` that was changed last, of the agents that keep sessions in their usual folders.
 
-    Raises BadInput where there is none, where its agent's sessions cannot be written, and while it is being written.
+    Raises BadInput if there is none, if its agent's sessions cannot be written, and while the agent writes it.
     """
     found = next((one for one in discover() if isinstance(one, SessionGlance) and _belongs_to(one, folder)), None)
     if found is None:

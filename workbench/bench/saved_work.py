@@ -44,7 +44,7 @@ class SavedWork(BaseModel):
 
 
 class RestoredWork(Struct, frozen=True):
-    """A bench with saved work on it, in words what was restored, and what no longer exists."""
+    """A bench with restored work, and in words: what was restored, and what no longer exists."""
 
     bench: Bench
     restored: tuple[str, ...] = ()
@@ -186,7 +186,7 @@ def has_saved_work(session: Session, folder: Path) -> bool:
 
 
 def save_work(session: Session, work: SavedWork, folder: Path) -> None:
-    """Write `work` atomically; for a session without a fingerprint nothing is saved. Raises BadInput where it cannot be
+    """Write `work` atomically; for a session without a fingerprint nothing is saved. Raises BadInput if it cannot be
     written."""
     key = fingerprint(session)
     if not key:

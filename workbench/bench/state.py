@@ -121,7 +121,7 @@ class Bench:
 
     @property
     def user_window(self) -> int | None:
-        """Window in tokens that the user entered, None where it comes from the session or a table."""
+        """Window in tokens that the user entered, None if it comes from the session or a table."""
         limit = self.original.limit
         return limit.tokens if limit and limit.source == "given" else None
 
@@ -199,7 +199,7 @@ class Bench:
 
     @cached_property
     def needed(self) -> tuple[Item, ...]:
-        """Items that the session used after this epoch without being told them again; empty for the last epoch."""
+        """Items that the session used after this epoch although nobody repeated them; empty for the last epoch."""
         from workbench.analysis.needed_items import needed_after
 
         return needed_after(self.session, self.epoch)
@@ -222,9 +222,9 @@ class RuleState(Struct, frozen=True):
 
 
 def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tuple[RuleState, ...]:
-    """Return the state of each watched rule in the bench's context and in an outcome of it. With `again` also after a
-    second compaction, with extractive summaries, once the context is as large again; where that changes nothing, the
-    state after the first. Reads every message."""
+    """Return the state of each watched rule in the bench's context and in an outcome of it. With `again`, also the
+    state after a second compaction, with extractive summaries, of a context that has grown to the same size; if that
+    compaction changes nothing, the state after the first. Reads every message."""
     from workbench.analysis.watched_rules import judge_context, judge_outcome, judge_remaining
 
     shape, context = bench.original.shape, bench.context

@@ -89,7 +89,7 @@ class RequestPrompt(Struct, frozen=True):
 
 
 class ConversationStyle(Struct, frozen=True):
-    """Request made of the messages before `stop`, without `left_out`, in the form `shape`. `limit`: characters of
+    """Request with the messages before `stop`, except `left_out`, in the form `shape`. `limit`: characters of
     messages and prompt, 0 for no limit."""
 
     shape: AsMessages

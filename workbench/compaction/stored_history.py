@@ -14,7 +14,7 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Session
 
 Place = tuple[Shape, int]
-"""A message: its shape, and its index in it."""
+"""A message: a shape, and the index of the message in it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,7 +205,7 @@ class ResultBudget(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RungKind:
-    """A rung that a strategy may take: how much it removes, which messages it keeps, and where it suits."""
+    """A rung that a strategy may take: how much it removes, which messages it keeps, and which sessions it suits."""
 
     name: str
     strength: Literal["light", "medium", "heavy"]

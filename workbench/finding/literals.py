@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 FoundText = tuple[str, tuple[str, ...]]
-"""A text, and the expressions that the program inserts, which are left out of it."""
+"""A text without the expressions that the program inserts, and these expressions."""
 
 _SHORTEST = 200
 """Characters of the shortest prompt; users' requests for a summary are mostly shorter."""

@@ -205,7 +205,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
 
 
 def _first_inside(folder: Path) -> str:
-    """Return the name of the first session in a folder that is none itself, "" if there is none."""
+    """Return the name of the first session in a folder that is not a session itself, "" if there is none."""
     with contextlib.suppress(OSError):
         for entry in sorted(folder.iterdir())[:INSIDE]:
             with contextlib.suppress(BadInput):

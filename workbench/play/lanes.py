@@ -39,7 +39,7 @@ class RulePlace:
 
 @dataclass(frozen=True, slots=True)
 class FollowedRule:
-    """A rule, and the message that states it; None where no message does."""
+    """A rule, and the message that states it; None if no message does."""
 
     text: str
     place: RulePlace | None

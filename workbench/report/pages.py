@@ -1,8 +1,8 @@
 """A report as a page: self-contained HTML with plots as SVG, or Markdown with plots in characters.
 
 A plot has no scripts, and no fonts or styles from elsewhere. Its lines differ by dashes and by the letter at their end,
-not only by colour; several lines of one sign look the same, as one line with gaps. Dots in a terminal are a pale line
-here, behind the others.
+not only by colour; several lines of one sign look the same, as one line with gaps. The line that a
+terminal draws with dots is pale here, and behind the others.
 """
 
 from __future__ import annotations

@@ -109,11 +109,11 @@ _BY_WORDS: tuple[tuple[Cause, re.Pattern[str]], ...] = tuple(
 """Words of each cause; the first that fits holds. Those of a rate limit come first: "too many tokens, please wait"."""
 
 LOOKED_AT = 4_000
-"""Characters of an error's text by which its cause is told: the rest is what was sent or a page of HTML."""
+"""Characters of an error's text that are searched for its cause: the rest is the request or a page of HTML."""
 
 
 def cause_of(text: str, status: int | None = None, kind: str = "") -> Cause:
-    """Cause of an API error by its text, its HTTP status and its name; `OTHER` where they do not tell."""
+    """Cause of an API error by its text, its HTTP status and its name; `OTHER` if they do not name one."""
     line = f"{kind} {' '.join(text[:LOOKED_AT].split())}"
     for cause, words in _BY_WORDS:
         if words.search(line):

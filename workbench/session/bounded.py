@@ -27,8 +27,9 @@ MOST_VALUES = 10_000
 """Values of one JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
 
 MOST_CHARS = 4 * LONGEST
-"""Characters of all texts of a message, those in JSON values among them; of each one behind them `LEAST` are searched.
-A message with the results of 200 calls of 250 000 characters each would else take as long as its file has megabytes."""
+"""Characters that are searched in all texts of a message together, texts in JSON values included. Of each text after
+them, `LEAST` are searched. Otherwise a message with the results of 200 calls of 250 000 characters each would take
+seconds."""
 
 LEAST = 1024
 

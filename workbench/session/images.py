@@ -42,7 +42,7 @@ def pixels_of_encoded(encoded: str) -> Pixels | None:
 
 
 def pixels_of(data: bytes) -> Pixels | None:
-    """Width and height of an image by the header at the start of `data`; None where they cannot be read from it."""
+    """Width and height of an image by the header at the start of `data`; None if they cannot be read from it."""
     found = None
     if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR" and len(data) >= 24:
         found = unpack_from(">II", data, 16)

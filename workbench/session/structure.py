@@ -25,8 +25,8 @@ class Span:
 class Rounds:
     """Rounds of a context; with `preamble` and `current_input` they cover it without a gap.
 
-    `preamble` holds what stands before the first round (system messages, summaries, injected texts);
-    `current_input` a last user message that has no answer yet.
+    `preamble`: messages before the first round (system messages, summaries, injected texts). `current_input`: last user
+    message if it has no answer yet.
     """
 
     preamble: Span

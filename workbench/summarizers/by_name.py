@@ -40,7 +40,7 @@ NAME_FORMS: dict[str, str] = {
     "recording": "recording:NAME",
     "rehearse": "rehearse:KIND",
 }
-"""Form of the name of each kind of summarizer, except connections: theirs is `CONNECTION:MODEL`."""
+"""Form of the name of each kind of summarizer. A connection's name is `CONNECTION:MODEL`."""
 
 
 SERVER_MODES = {

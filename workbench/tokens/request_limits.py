@@ -121,7 +121,7 @@ def _entries() -> tuple[_Entry, ...]:
 
 
 class Limit(StrEnum):
-    """Limit because of which an image must be removed: one that the image exceeds, or that the request exceeds."""
+    """Reason to remove an image: a limit that the image exceeds, or that the request exceeds."""
 
     PIXELS = "pixels"
     BYTES = "bytes"

@@ -215,7 +215,7 @@ def line_cells(
     width: int,
     at: int | None = None,
 ) -> Cells:
-    """Line of the sheet through all its columns; `at` is the entry at hand."""
+    """Line of the sheet through all its columns; `at` is the entry under the cursor."""
     each = column_width(len(columns), width)
     cells: Cells = []
     for number, column in enumerate(columns):

@@ -148,7 +148,7 @@ def _fits(
 
 
 ALIKE = 0.7
-"""Share of words in common from which two sentences count as the same, told twice."""
+"""Least share of common words at which two sentences count as the same."""
 
 
 def _says_the_same(one: ProbeCandidate, other: ProbeCandidate) -> bool:

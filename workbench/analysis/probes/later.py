@@ -142,7 +142,7 @@ class _Search:
         return _probe(self._source, "artifact", question, answer, accept, index, says, rank)
 
     def _command(self, item: Item) -> Iterator[ProbeCandidate]:
-        """Yield a question for a command by its beginning, or for the one word that tells it from others."""
+        """Yield a question for a command by its beginning, or for the one word in which it differs from the others."""
         index, words = self.commands.get(item.text), item.text.split()
         if index is None or len(item.text) > LONGEST_COMMAND or item.text.startswith(("git ", "gh ")):
             return

@@ -130,7 +130,7 @@ class Delay(Struct, frozen=True):
 
     @property
     def rounds(self) -> int | None:
-        """Rounds by which the limit is reached later; the remaining rounds if the change avoids it. None if the session
+        """Rounds by which the change delays the limit; the remaining rounds if it avoids the limit. None if the session
         does not reach it."""
         if self.before is None:
             return None

@@ -52,7 +52,7 @@ _CUT_WORDS = (
     "truncated", "omitted", "elided", "clipped", "hidden", "not shown", "left out", "too l", "limited to", " cut",
     "cleared",
 )  # fmt: skip
-"""Words of which every match of `_CUT` has one; a search for them first is many times faster."""
+"""Every match of `_CUT` has one of these words; a search for them first is many times faster."""
 
 
 class FileView(Struct, frozen=True):

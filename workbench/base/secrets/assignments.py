@@ -57,7 +57,7 @@ _IS = re.compile(
     {_VALUE}""",
     re.VERBOSE,
 )
-"""Text between a name and its value. The group that matched tells the kind of text: an assignment, a call, a verb, …"""
+"""Text between a name and its value. The group that matched names the kind of text: an assignment, a call, a verb, …"""
 
 _GROUPS = (
     "close",

@@ -24,8 +24,8 @@ class RoundCut:
 
     `tail`: first message after the archived rounds. `head`: messages that the archive replaces, ascending; if empty,
     `why_empty` is the reason. `stays`: messages before the tail that stay, ascending (own system messages, pins with
-    their pairs, kept earlier summaries with theirs). `earlier`: other summaries before the tail. `ended`: end of the
-    last finished round.
+    their pairs, kept earlier summaries with their pairs). `earlier`: other summaries before the tail. `ended`: end of
+    the last finished round.
     """
 
     tail: int

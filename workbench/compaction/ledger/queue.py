@@ -255,7 +255,7 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "number": ("number", ""),
 }
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
-"""Stands for a name that only an earlier ledger has."""
+"""Placeholder for a name that only an earlier ledger has."""
 
 _OLDER, _OLDER_DEEDS, _OLDER_SENTENCES = 0.3, 0.45, 0.0
 """Decay with age: a worth is divided by (1 + messages since / `_NEW`) to this power. The second is for files, commands

@@ -56,7 +56,7 @@ def speaker_of(event: Any) -> str:
 
 
 def last_speaker(events: Sequence[Any]) -> str:
-    """Return the agent that spoke last in events not rewound, with which ADK continues; "" where none spoke."""
+    """Return the agent that spoke last in events not rewound, with which ADK continues; "" if none spoke."""
     latest_first = (dict_of(events[n]) for n in sorted(_live(events), reverse=True))
     return next((speaker for event in latest_first if (speaker := speaker_of(event)) and _is_sendable(event)), "")
 

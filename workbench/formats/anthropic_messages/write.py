@@ -97,7 +97,8 @@ def _is_compaction_part(part: Any) -> bool:
 
 
 def _turns(messages: Iterable[Message], losses: Losses, *, signed: bool) -> list[dict[str, Any]]:
-    """Return API messages in alternating roles, results first in theirs. Blocks that cannot be sent become losses.
+    """Return API messages in alternating roles; tool results come first in their message. Blocks that cannot be sent
+    become losses.
 
     `signed`: thinking and unknown blocks come from the Messages API.
     """

@@ -1,4 +1,5 @@
-"""Rules of Claude Code's loader and the Messages API for a session file: https://docs.anthropic.com/en/docs/claude-code."""
+"""Rules of Claude Code's loader and the Messages API for a session file:
+https://docs.anthropic.com/en/docs/claude-code."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def _walk(linked: list[Line]) -> tuple[Lines, int]:
     """Return the lines that the loader's walk reaches, by number, and the number of the line at which it ends.
 
     The walk starts at the newest user, assistant or attachment line. It follows parents to a boundary or to a line
-    without a parent. Where the parent is the last line that a boundary preserves, it goes on at the boundary's anchor.
+    without a parent. If the parent is the last line that a boundary preserves, it continues at the boundary's anchor.
     """
     by_uuid = {value["uuid"]: (number, value) for number, value in linked}
     anchors: dict[str, str] = {}

@@ -60,9 +60,9 @@ copy."""
 
 @dataclass(slots=True)
 class Fork:
-    """A session that begins with another one's history. Its own turns have later ids than the session; without turn
-    ids, lines stamped more than `FORK_SECONDS` after the first line are its own. `replays`: True while lines are
-    copies."""
+    """A session that begins with a copy of another session's history. Its own turns have later ids than the session;
+    without turn ids, lines stamped more than `FORK_SECONDS` after the first line are its own. `replays`: True while
+    lines are copies."""
 
     id: str
     since: float

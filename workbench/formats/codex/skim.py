@@ -121,7 +121,7 @@ def _context_is_unchanged(reader: Reader) -> bool:
 
 
 def _item(reader: Reader, group: ItemGroup, index: int) -> None:
-    """Add an item of which only the group is known."""
+    """Add an item whose group is all that is known."""
     if group == "response" != reader.group:
         usage, id = reader.pending_usage, f"item-{index + 1}"
         draft = ItemDraft(id, "assistant", "normal", [], [index], None, reader.model, usage)

@@ -275,7 +275,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 
 def _project(session: Session) -> tuple[str, str]:
-    """Return the session's folder, "" where no known one has the recorded hash, and Gemini CLI's name for it.
+    """Return the session's folder, "" if no known one has the recorded hash, and Gemini CLI's name for it.
 
     Names are in `projects.json`. Older versions used the hash; Gemini CLI renames such a folder when it starts there.
     """

@@ -13,7 +13,7 @@ from workbench.session import Block, Media, Message, Opaque, Text, Thinking, Too
 from workbench.session.images import media_of
 
 INVALID = "invalid_call"
-"""Name of a malformed call of the model, of which goose records only the error."""
+"""Name for a malformed call of the model: goose records only the error."""
 
 _DISPLAY_ONLY = ("systemNotification", "toolConfirmationRequest", "actionRequired", "conversationCompacted")
 """Content types that goose displays but never sends."""

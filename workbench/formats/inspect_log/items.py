@@ -29,7 +29,7 @@ class MessageReader:
         return self.attachments.get(text.removeprefix(_ATTACHMENT), text) if text.startswith(_ATTACHMENT) else text
 
     def message(self, item: Any, name: str, source: tuple[int, ...] = ()) -> Message:
-        """Return a message. `name` identifies it in warnings, and is its id where it has none."""
+        """Return a message. `name` identifies it in warnings, and is the id of a message without one."""
         if not isinstance(item, dict):
             self.warnings.append(LoadWarning(f"message {name} is not an object; shown unchanged"))
             return Message(f"m{name}", "user", (Opaque(type(item).__name__, item),), "meta", source=source)

@@ -120,7 +120,7 @@ def drop_copies(sheet: RepairSheet, chain: Sequence[SheetEntry]) -> None:
 def _ensure_own_id(
     sheet: RepairSheet, links: Links, entry: SheetEntry, by_id: dict[str, SheetEntry], renamed: dict[str, str]
 ) -> bool:
-    """Give a record a new id if it has none or an earlier one's. Return True if it did."""
+    """Give a record a new id if it has none, or the id of an earlier record. Return True if its id changed."""
     id = links.id_of(entry)
     if id and id not in by_id:
         renamed.pop(id, None)

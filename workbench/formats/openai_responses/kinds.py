@@ -1,7 +1,7 @@
 """Storage of message kinds that do not follow from the items.
 
-An assistant item may have an id, which then contains the kind. The API accepts none on user and system items, so a
-body's `metadata` has theirs: https://platform.openai.com/docs/api-reference/responses/create.
+An assistant item may have an id, which then contains the kind. The API accepts no id on user and system items, so the
+`metadata` of the body holds their kinds: https://platform.openai.com/docs/api-reference/responses/create.
 """
 
 from __future__ import annotations

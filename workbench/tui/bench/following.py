@@ -38,7 +38,7 @@ SHARE = 5
 time."""
 
 TRIES = 3
-"""Failed readings in a row before the user is told: a document is often caught half-written."""
+"""Failed readings in a row before the user sees a message: a document is often read while it is half-written."""
 
 
 @dataclass

@@ -86,7 +86,7 @@ recorded session with the offline summarizer; no model is asked."""
         self._show(0)
 
     def tick(self) -> None:
-        """Show the next frame when the present one's time is over."""
+        """Show the next frame when the time of the present frame is over."""
         if self.playing:
             self._show(self.number + 1)
 
