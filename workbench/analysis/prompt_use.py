@@ -75,8 +75,8 @@ def prompt_by_id(id: str) -> StoredPrompt:
 
 
 def policy_with(policy: Policy, one: StoredPrompt) -> Policy:
-    """Return `policy` with the prompt in its field. The language becomes that of the prompt's text, else of its header.
-    Fields that the policy lacks are left out."""
+    """Return `policy` with the prompt in its field. The language becomes that of the prompt's text, or if that is
+    unclear, the language in its header. Fields that the policy lacks are left out."""
     changes = {"language": language_of(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})

@@ -36,8 +36,8 @@ def language_of(text: str) -> Language | None:
 
 
 def version_of(text: str, language: Language) -> str | None:
-    """Built-in prompt in `language` that is the other version of the text; None if the text is not a built-in
-    prompt."""
+    """Built-in prompt that says in `language` what the text says in the other language; None if the text is not a
+    built-in prompt."""
     other: Language = "en" if language == "zh" else "zh"
     names = prompt_files()
     for name in names:

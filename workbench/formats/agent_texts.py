@@ -1,6 +1,6 @@
 """Texts that agents add to a user's message, and the form of the user's words in tool results.
 
-Those of all agents apply to every session: a file of one format may contain text of another format's agent.
+The texts of all agents apply to every session, because a file of one format may contain text of another format's agent.
 """
 
 from __future__ import annotations

@@ -167,14 +167,15 @@ _LINE = re.compile(r"\.\w{1,5}:\d+$")
 
 
 def is_unique(frame: str, term: str, text: str) -> bool:
-    """True if `term` is in the blank wherever the words around it occur in `text`, all texts on one line."""
+    """True if `term` is in the blank wherever the words around it occur. `text`: all texts of the session on one
+    line."""
     before, _, after = frame.partition(BLANK)
     found = _in_place(before[-AROUND:], after[:AROUND], text)
     return all(contains_term(term, one) and len(one) <= len(term) + 2 for one in found)
 
 
 def _in_place(before: str, after: str, text: str) -> Iterator[str]:
-    """Yield each text of at most 80 characters that stands between `before` and `after` in `text`."""
+    """Yield each text of at most 80 characters between `before` and `after` in `text`."""
     if before or not after:
         pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
         yield from re.findall(pattern, text)
@@ -330,7 +331,8 @@ def _blank(
 
 
 BEGINNING = 3
-"""First words of a sentence that the question quotes; more if none of them is meaningful, or others begin alike."""
+"""Number of first words of a sentence that the question quotes; more if none of them is meaningful, or if another
+sentence begins with the same words."""
 
 
 def by_beginning(

@@ -138,7 +138,7 @@ class Delay(Struct, frozen=True):
 
     @property
     def calls(self) -> int | None:
-        """Calls by which the limit is reached later; None if either crossing is missing."""
+        """Calls by which the change delays the limit; None if either crossing is missing."""
         return None if self.before is None or self.after is None else self.after.call - self.before.call
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Write ADK sessions: the loaded session with other events, or a new one.
 
-A summary becomes an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any
-time. The kind of a message goes into `custom_metadata`, which ADK reserves for applications.
+A summary becomes an ordinary event, because a compaction event hides events by their time, and a compacted session may
+keep messages of any time. The kind of a message goes into `custom_metadata`, which ADK reserves for applications.
 
 `append` writes a compaction as ADK does: every event stays, and an event with `actions.compaction` hides a range of
 time and follows the events that it hides. Hidden events that the context keeps are repeated as new events, timed
@@ -99,7 +99,7 @@ def _time(event: Any) -> float:
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    """Add the resume command where the session lies in its agent's folder, as `adk run --save_session` puts it."""
+    """Add the resume command if the session is in its agent's folder, where `adk run --save_session` puts it."""
     name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
     if session.format != ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
         return Written(data, name, id, by_hand=_BY_HAND, losses=losses)
@@ -116,7 +116,7 @@ def view_of(session: Session) -> AgentView:
 def _with_others_as_user(
     view: AgentView, messages: list[Message], events: Sequence[Item], losses: Losses
 ) -> list[Message]:
-    """Write other agents' texts as user text where ADK would not do so itself: it continues with the last speaker."""
+    """Write other agents' texts as user text if ADK would not do so itself, because another agent spoke last."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""
         for message in reversed(messages)
@@ -229,8 +229,7 @@ def _part(block: Block, key: Key, names: dict[str, str], losses: Losses, own: bo
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """Append a compaction event; falls back to `write` where the context does not begin with a summary of plain
-    text."""
+    """Append a compaction event; use `write` if the context does not begin with a summary of plain text."""
     messages = [message for message in messages if message.kind != "boundary"]
     opening = messages[0] if messages else None
     times = [message.time for message in session.messages]

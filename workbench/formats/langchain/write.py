@@ -78,7 +78,7 @@ def _elements(data: bytes, place: tuple[str, ...]) -> list[bytes]:
 
 
 def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> bytes:
-    """Return the document with the list at `place` made of the pieces."""
+    """Return the document with these pieces as the list at `place`."""
     if len(place) < 2:
         return splice(data, place[0] if place else None, found)
     inner = field_of(data, place[0]) or b"{}"
