@@ -36,6 +36,8 @@ inspect --health FILE --all
 inspect --health FILE --json
 rules FILE --epoch 1
 rules FILE --epoch 1 --json
+rules FILE --epoch 1 --instruction --limit 9000 --pin 1 --pin 2 --pin 3
+rules FILE --epoch 1 --instruction --limit 9000 --pin 1 --json
 why FILE --rework
 why FILE --rework --json
 audit --quick FOLDER
