@@ -7,6 +7,7 @@ another name or the opposite in place of a word, or negates one of several verbs
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from itertools import combinations
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from workbench.analysis.sense import Sense
 from workbench.analysis.sentence_form import WORD_CLASSES
 from workbench.facts.terms import TOKEN, content_terms, stem, token_terms
-from workbench.facts.word_tables import pattern, table
+from workbench.facts.word_tables import pattern, table, words
 
 
 def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
@@ -167,6 +168,8 @@ def _form(name: str) -> str:
 
 # --- replaced and exchanged words -------------------------------------------------------------------------------------
 
+_SPOKEN = words("compared", "spoken")
+"""Words of reports ("the user wants"), which may also name a thing ("the user service")."""
 _LEXEME = re.compile(rf"{TOKEN.pattern}|[,;:]")
 _VOICE = frozenset({"verb", "preposition"})
 _NO_RELATION = frozenset({"link", "article", "person"})
@@ -198,9 +201,8 @@ SAME_STEM = 4
 def _is_exchanged(fact: str, text: str, language: str) -> bool:
     """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
     called by B" has other little words, and "B and A" says the same as "A and B"."""
-    first, second = _lexemes(fact, language), _lexemes(text, language)
-    if any(not full and WORD_CLASSES.get(word) in _VOICE for word, full in {*first} ^ {*second}):
-        return False
+    first = _lexemes(fact, language)
+    second = _lexemes(_without_label(text, {word for word, _ in first}, language), language)
     common = {*first} & {*second}
     mine, yours = ([word for word in several if word in common] for several in (first, second))
     if not LEAST_EXCHANGED <= len(mine) <= MOST_EXCHANGED or mine == yours or sorted(mine) != sorted(yours):
@@ -208,9 +210,16 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
     differ = [at for at, (one, other) in enumerate(zip(mine, yours, strict=True)) if one != other]
     begin, end = differ[0], differ[-1] + 1
     inner, turned = mine[begin:end], yours[begin:end]
+    spans = [
+        {*several[several.index(part[0]) : several.index(part[-1]) + 1]}
+        for several, part in ((first, inner), (second, turned))
+    ]
+    if any(not full and WORD_CLASSES.get(word) in _VOICE for word, full in spans[0] ^ spans[1]):
+        return False
     for left, right in combinations(range(1, len(inner)), 2):
         one, between, other = inner[:left], inner[left:right], inner[right:]
-        if turned == other + between + one and all(full for _, full in one + other):
+        alike = [full for _, full in one] == [full for _, full in other]  # "service of X", "service of Y"
+        if turned == other + between + one and (alike or all(full for _, full in one + other)):
             relation = [word for word in between if _relates(*word)]
             if ("with", False) in relation and _SYMMETRIC.search(fact):
                 return False
@@ -218,11 +227,59 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
     return False
 
 
+_LABEL = re.compile(r"[^:.]{1,40}: ")
+
+
+def _without_label(low: str, known: Container[str], language: str) -> str:
+    """Return a sentence without a label that has no known word ("Architecture: …")."""
+    label = _LABEL.match(low)
+    return low[label.end() :] if label and not any(one in known for one in content_terms(label[0], language)) else low
+
+
+def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
+    """True if the text says the same of something else: "the test database is up" for "the production database is up".
+    Other words stand in the same place, at the beginning or before the verb."""
+    first = _lexemes(fact.text, language)
+    if not _BEGINS_WITH_NAME.match(fact.text) and all(WORD_CLASSES.get(word) != "verb" for word, _ in first[1:3]):
+        return False  # may begin with a verb
+    second = _lexemes(_without_label(text.text, fact.signs, language), language)
+    common = {*first} & {*second}
+    mine, yours = (_between_common(one, common) for one in (first, second))
+    return any(
+        mine[ends] and 0 < len(yours[ends]) <= LONGEST_SUBJECT
+        for ends in mine.keys() & yours.keys()
+        if ends[0] == "" or WORD_CLASSES.get(ends[1]) == "verb"
+    )
+
+
+_ARTICLE = "|".join(word for word, sort in WORD_CLASSES.items() if sort == "article")
+_BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLE}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLE}) ")
+"""Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
+LONGEST_SUBJECT = 3
+"""Most content words of another subject."""
+
+
+def _between_common(
+    lexemes: list[tuple[str, bool]], common: Container[tuple[str, bool]]
+) -> dict[tuple[str, str], list[str]]:
+    """Return the content words up to the first common content word, and between each two such words or verbs, by the
+    two words; "" before the first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    left, between = "", list[str]()
+    for word, full in lexemes:
+        if (word, full) in common and (full or WORD_CLASSES.get(word) == "verb"):
+            found.setdefault((left, word), between)
+            left, between = word, []
+        elif full and not word[0].isdigit():
+            between.append(word)
+    return found
+
+
 def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
     """Return the words and commas of a sentence without articles: the term of a content word with True, any other word
     as written with False."""
     return [
-        (term, bool(terms))
+        (term, bool(terms) or term in _SPOKEN)
         for match in _LEXEME.finditer(low)
         for terms in (token_terms(match[0], language) if match[0] not in ",;:" else (),)
         for term in terms or (match[0],)

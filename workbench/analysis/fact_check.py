@@ -29,7 +29,15 @@ from workbench.analysis.searched_lines import (
     lines_and_heaps,
 )
 from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
-from workbench.analysis.sentence_match import SentenceQuery, is_rejected, is_right, is_stated, meaning, sentence_query
+from workbench.analysis.sentence_match import (
+    SentenceQuery,
+    is_doubted,
+    is_rejected,
+    is_right,
+    is_stated,
+    meaning,
+    sentence_query,
+)
 from workbench.facts.amounts import Value, values_in, with_digits
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
@@ -252,6 +260,9 @@ class SearchedText:
         if one.state == "gone":
             stale = not all(GONE.search(line) for line in around)
             return FactVerdict("full", not stale, stale)
+        stated = [one for line in around for one in sentences_of(line) if text in one]
+        if stated and not is_doubted(text) and all(map(is_doubted, stated)):
+            return ABSENT
         if all(_is_denied(text, line) for line in around):
             return FactVerdict("full", False)
         if one.state:
@@ -282,6 +293,9 @@ class SearchedText:
     def _candidates(self, wording: SentenceQuery, language: str) -> list[int]:
         """Return indexes of sentences that may state one; an amount may occur in another unit."""
         found = self._near(wording.terms, language, ENOUGH)
+        if wording.core:
+            named = frozenset(term for term in wording.core if not term[0].isdigit())  # "20" may be "twenty"
+            found = [*dict.fromkeys([*found, *self._near(named, language, 1)])]
         amounts = frozenset[str]().union(*(terms for _, terms in wording.amounts))
         others = wording.terms - amounts
         if not amounts or not others:
@@ -345,11 +359,14 @@ def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactV
     """Return how a sentence states `wording`; None if it does not."""
     sense = meaning(text[:LONGEST_LINE], one.language)
     share = _share_of_words(wording, sense)
-    if share < ENOUGH or not is_stated(wording, sense):
+    alone = share < ENOUGH and bool(wording.core) and wording.core <= {*sense.order} <= wording.terms
+    if (share < ENOUGH and not alone) or not is_stated(wording, sense):
         return None
     main = wording.main
     if share < NEARLY_ALL and main and _share_of_words(main, sense) >= NEARLY_ALL and is_stated(main, sense):
         return replace(_judge_sentence(main, sense, "full", one.state), presence="part")
+    if alone:
+        return replace(_judge_sentence(wording, sense, "full", one.state), presence="part")
     return _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
 
 

@@ -43,8 +43,14 @@ clause after it."""
 _CONDITION_BEHIND, _LACKS_BEHIND = map(_pattern, ("condition_behind", "lacks_behind"))
 """Conditions and negations that follow what they refer to."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
+_BARE_NOT = _pattern("bare_not")
+"""Beginning of a clause that negates a phrase without a verb: "tabs and not spaces in the Makefile"."""
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!/\.\.\.)(?<!\b(?i:dr|st|mr|ca|vs)\.)(?<!\b(?i:mrs|max|min)\.)(?<!\b(?i:incl)\.)"
+    rf"(?:(?<!\d\.)|(?!\s+(?i:{alternatives('replaced', 'day')})\b))[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+"
+)
+"""Ends of sentences; not "9. Mai"."""
 
 
 class Sense(Struct, frozen=True):
@@ -342,9 +348,13 @@ def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
         contrasts += [_span_after(clause, match.end()) for match in _OVER.finditer(clause)]
     if _MOVED.search(clause):
         contrasts += [_span_after(clause, match.end()) for match in _SOURCE.finditer(clause)]
+    if bare_not := _BARE_NOT.match(clause.lstrip()):
+        contrasts.append(_span_after(clause, len(clause) - len(clause.lstrip()) + bare_not.end()))
     contrasts += [match.span(match.lastgroup or 0) for match in _REPLACED.finditer(clause)]
     bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
     bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
+    if bare_not:
+        bare = bare.replace(bare_not[0], " " * len(bare_not[0]), 1)
     within = [*_denied_clauses(bare)]
     for start, stop in within:
         bare = f"{bare[:start]}{' ' * (stop - start)}{bare[stop:]}"

@@ -53,7 +53,7 @@ def is_sentence(low: str) -> bool:
     if len(items) >= LIST_WORDS and sum(len(item) <= 2 for item in items) >= 0.8 * len(items):
         return False
     signs = len(_SIGNS.findall(low))
-    if not signs and not any(word in WORD_CLASSES or word in MODIFIERS for word in found):
+    if not signs and low[-1:] != "." and not any(word in WORD_CLASSES or word in MODIFIERS for word in found):
         return False
     little = sum(1.0 if word in FUNCTION_WORDS else 0.5 * (word in MODIFIERS) for word in found)
     return little + signs >= max(1, LEAST_GLUE * len(found)) and _grammar_breaks(low) <= len(found) // 20
@@ -114,7 +114,7 @@ def is_scrambled(fact: str, text: str, language: str) -> bool:
     own, there = _words_and_forms(fact, language), _words_and_forms(text, language)
     known, forms = {word for word, _ in own}, {form for _, form in own}
     shared = sum(word in known for word, _ in there)
-    if shared < SCRAMBLED_FROM:
+    if shared < SCRAMBLED_FROM + 2 * (language == "german"):  # a participle moves far there
         return False
     if any(
         form not in forms and (word in known or form in FUNCTION_WORDS or form in MODIFIERS) for word, form in there

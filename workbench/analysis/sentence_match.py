@@ -7,27 +7,30 @@ import re
 from msgspec import Struct
 
 from workbench.analysis.contradiction import contradicts, differs_in_value
-from workbench.analysis.distortion import distorts, with_shared_objects
+from workbench.analysis.distortion import distorts, has_other_subject, with_shared_objects
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
 from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, is_word_list, order_agreement
 from workbench.facts.amounts import Value, values_in
 from workbench.facts.terms import TOKEN, content_terms, token_terms
-from workbench.facts.word_tables import bounded, pattern
+from workbench.facts.word_tables import alternatives, bounded, pattern
+from workbench.facts.wording import is_question
 
 
 class SentenceQuery(Struct, frozen=True):
     """Sentence to search for: its content words in order, and its meaning.
 
-    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `verb` is the verb
-    of a command ("" for other sentences). `amounts` are its numbers with a known unit, each with its words.
+    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `core` are the
+    words of its first part, or of its first half; a sentence with them and no others states it in part. `verb` is the
+    verb of a command ("" for other sentences). `amounts` are its numbers with a known unit, each with its words.
     """
 
     order: tuple[str, ...]
     sense: Sense
     language: str
     main: SentenceQuery | None = None
+    core: frozenset[str] = frozenset()
     verb: str = ""
     amounts: tuple[tuple[Value, frozenset[str]], ...] = ()
 
@@ -43,11 +46,13 @@ def sentence_query(text: str, language: str) -> SentenceQuery:
     clause = _main_clause(text)
     main = sentence_query(clause, language) if clause else None
     sense = meaning(text, language)
+    order = tuple(dict.fromkeys(sense.order))
     return SentenceQuery(
-        order=tuple(dict.fromkeys(sense.order)),
+        order=order,
         sense=sense,
         language=language,
         main=main if main and len(main.order) >= LEAST_MAIN else None,
+        core=_core(order, sense),
         verb=_commanded(text.lower(), language),
         amounts=_amounts(sense.text, language),
     )
@@ -57,13 +62,29 @@ LEAST_MAIN = 2
 """Fewest content words of a main clause that states its sentence in part."""
 
 
+def _core(order: tuple[str, ...], sense: Sense) -> frozenset[str]:
+    """Return the words of the first part of a sentence, or of its first half if that is shorter or the part is less
+    than a third of the sentence; none in short sentences and behind a condition."""
+    half, first = -(-len(order) // 2), len(sense.parts[0]) if sense.parts else 0
+    size = first if len(order) <= 3 * first and first <= half else half
+    enough = size >= LEAST_CORE - (size == first) and not _CONDITION_FIRST.match(sense.text)
+    return frozenset(order[:size] if enough else ())
+
+
+LEAST_CORE = 3
+"""Fewest words of the first half of a sentence that state it in part; of its first part one less."""
+_CONDITION_FIRST = re.compile(rf"(?:{alternatives('sense', 'only_when')}|{alternatives('replaced', 'if')})\b")
+
+
 def meaning(text: str, language: str) -> Sense:
     """Return the meaning of a sentence in its plain form."""
     return sense_of(plain_form(text), language)
 
 
 _REASON = re.compile(
-    rf",? (?:{bounded('sense', 'reason')})|, (?:{bounded('sense', 'reason_behind_comma')})", re.IGNORECASE
+    rf",? (?:{bounded('sense', 'reason')}|{bounded('sense', 'unless')})"
+    rf"|, (?:{bounded('sense', 'reason_behind_comma')})",
+    re.IGNORECASE,
 )
 _REASON_FIRST = re.compile(rf"(?:{bounded('sense', 'reason_first')}) [^,]+, (?P<main>.+)", re.IGNORECASE)
 
@@ -112,6 +133,11 @@ def _same_amounts(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
 def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
     """False if `sense` only lists or scrambles the words, is mostly about something else, or only describes what
     `wording` commands."""
+    beside = len(sense.order) > 2 * len(wording.order)  # the question may be about something else
+    if not (beside and is_question(sense.text)) and is_doubted(sense.text) and not is_doubted(wording.sense.text):
+        return False
+    if not wording.verb and has_other_subject(wording.sense, sense, wording.language):
+        return False
     swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
     if not swapped and is_scrambled(wording.sense.text, sense.text, wording.language):
         return False
@@ -129,6 +155,12 @@ def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
     return len(sense.order) <= LONGER * len(wording.order) + SHORT_RULE
 
 
+def is_doubted(low: str) -> bool:
+    """True for a question that is no request, and for a sentence that leaves open whether something is so."""
+    return (is_question(low) and not _POLITE.search(low)) or _DOUBTED.search(low) is not None
+
+
+_POLITE, _DOUBTED = pattern("standing", "please"), pattern("sense", "doubted")
 _DESCRIBES = pattern("sense", "describes")
 
 ORDERLY = 0.8

@@ -32,9 +32,18 @@ _UNITS: dict[str, dict[float, str]] = {
     "pound": {1: "£ gbp pound pounds"},
     "franc": {1: "chf franc francs"},
     "yen": {1: "¥ jpy yen"},
-    "metre": {1e-3: "mm", 1: "metre metres meter meters", 1e3: "km"},
-    "mile": {1: "mile miles"},
-    "kilogram": {1e-3: "g gram grams", 1: "kg"},
+    "metre": {
+        1e-3: "mm",
+        0.01: "cm centimetre centimetres centimeter centimeters",
+        1: "metre metres meter meters",
+        1e3: "km kilometre kilometres kilometer kilometers",
+        0.0254: "inch inches",
+        0.3048: "ft foot feet",
+        0.9144: "yard yards",
+        1609.344: "mile miles",
+    },
+    "kilogram": {1e-3: "g gram grams", 1: "kg kilo kilos kilogram kilograms", 1e3: "tonne tonnes"},
+    "litre": {1e-3: "ml", 0.01: "cl", 1: "litre litres liter liters", 4: "gallon gallons"},
     "place in a row": {1: "st nd rd th"},
 }
 _SCALES = {
@@ -116,8 +125,7 @@ def _unit(word: str) -> tuple[str, float]:
     return ("" if word in FUNCTION_WORDS else word.rstrip("s")[:6]), 1.0
 
 
-_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
-_DIGITS = {word: number for number, word in enumerate(_COUNTED.split())}
+_DIGITS = {word: int(number) for word, number in NUMBER_WORDS.items() if number.isdigit() and word != "once"}
 _SPELLED = re.compile(rf"\b({'|'.join(_DIGITS)})\b(?:\s([^\W\d_]+))?")
 
 
