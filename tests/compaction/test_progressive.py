@@ -162,9 +162,11 @@ def test_a_call_that_a_reply_to_a_summary_holds_stays_or_goes_with_its_result() 
 # Requests and wording
 
 
-def test_summaries_are_cut_and_the_trace_says_so() -> None:
-    outcome, _ = run(context_of(talk(14)), policy(summary_char_limit=40, **FULL), "One. " * 40)
-    assert "full summary: the summary's 199 characters were cut to 40" in outcome.trace
+@pytest.mark.parametrize(("limit", "is_cut"), [(0, False), (40, True), (198, True), (199, False)])
+def test_summaries_are_cut_and_the_trace_says_so(limit: int, is_cut: bool) -> None:
+    outcome, _ = run(context_of(talk(14)), policy(summary_char_limit=limit, **FULL), "One. " * 40)
+    cut = f"full summary: the summary's 199 characters were cut to {limit}"
+    assert [line for line in outcome.trace if "characters were cut" in line] == [cut] * is_cut
     assert any(
         line.startswith("full summary: 28 of 28") and "no lighter rung ran: fired by command" in line
         for line in outcome.trace
