@@ -21,7 +21,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}|[^\W_]+(?:['â€
 _ROOT = 6
 """Number of letters of a word that are compared, so that inflected forms are equal."""
 
-SAID_AGAIN = 0.5
+REPEATED = 0.5
 """Factor of a word's rarity for each earlier sentence that has the word."""
 
 VALUE = 3.0
@@ -36,11 +36,11 @@ def novelty(sentences: Sequence[str]) -> list[float]:
     """Return the novelty of each sentence of one speaker, 0 or more, in the given order (the order of the session)."""
     words = [_words(one) for one in sentences]
     spread = Counter(word for several in words for word in set(several))
-    said: Counter[str] = Counter()
+    earlier: Counter[str] = Counter()
     found: list[float] = []
     for sentence, several in zip(sentences, words, strict=True):
-        rarity = sum(log((len(words) + 1) / spread[word]) * SAID_AGAIN ** said[word] for word in {*several})
-        said.update({*several})
+        rarity = sum(log((len(words) + 1) / spread[word]) * REPEATED ** earlier[word] for word in {*several})
+        earlier.update({*several})
         weight = COURTESY if is_courtesy(sentence) else QUESTION if is_question(sentence) else 1.0
         found.append(weight * (rarity + VALUE * min(count_specifics(sentence), 4)))
     return found

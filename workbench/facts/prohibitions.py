@@ -17,7 +17,7 @@ from workbench.base.session_caches import session_cache
 from workbench.facts.tools import FILE_ENDINGS
 
 Forbids = Literal["run", "flag", "tool", "commit", "push", "write", "touch", "delete", "read"]
-"""What is forbidden: to run a command, to pass a flag, to call a tool, to commit or push to a branch, or to write,
+"""Forbidden actions: to run a command, to pass a flag, to call a tool, to commit or push to a branch, or to write,
 change in any way, delete or read a path."""
 
 

@@ -1,4 +1,4 @@
-"""What a compaction lost of a snapshot, judged as every outcome is.
+"""The part of a snapshot that a compaction lost, judged as every outcome is.
 
 Rules are judged by `workbench.analysis.rule_text`, requests and tasks by `workbench.analysis.named_work`.
 """
@@ -21,7 +21,7 @@ from workbench.session import Message, Text
 
 
 class LostWork(Struct, frozen=True):
-    """What is in force and missing from the new context. `rules` are oldest first, `files` by their last change."""
+    """Work in force that the new context lacks. `rules` are oldest first, `files` by their last change."""
 
     rules: tuple[str, ...] = ()
     request: str = ""

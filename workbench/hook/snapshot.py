@@ -31,7 +31,7 @@ class NamedText(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """What is in force in a session, with secrets masked.
+    """Work in force in a session, with secrets masked.
 
     texts: what the user typed in the session, oldest first; the last `unanswered` ones have no answer yet and stay.
     requests: the texts that are requests, each with whether the agent answered it; oldest first.
