@@ -370,7 +370,7 @@ token_aesaesaes1aesaes1aesaes1aes token¶¶ token_a_aB3dE6gHaB3dE6gHaB3dE6gH/ \\
 @pytest.mark.parametrize("piece", PIECES.split())
 def test_hostile_text_is_read_once(piece: str) -> None:
     """Whatever is looked at again from each beginning takes minutes here; `benchmarks.masking` measures the growth."""
-    text = piece.replace("_", " ").replace("¶", "\n") * (30_000 // len(piece))
+    text = piece.replace("_", " ").replace("¶", "\n") * (10_000 // len(piece))
     assert masked(f"{text} sk-ant-{LETTERS}").endswith(MASK)
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter as Counted
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.analysis.retention import retention
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
@@ -311,10 +313,12 @@ def with_a_huge_request(newest: Message) -> list[Message]:
     return [*messages, newest]
 
 
-@pytest.mark.parametrize("paste", [True, False])
-@pytest.mark.parametrize("percent", [2, 5, 10])
-def test_a1_a_huge_newest_request_leaves_every_rule_and_is_shortened(percent: int, paste: bool) -> None:
+@pytest.mark.parametrize(
+    "case", mostly_full(product([2, 5, 10], [True, False]), [(2, True), (5, False), (10, True)]), ids=str
+)
+def test_a1_a_huge_newest_request_leaves_every_rule_and_is_shortened(case: tuple[int, bool]) -> None:
     """The rest of the newest request came before the rules: one longer than the budget left a ledger of no entries."""
+    percent, paste = case
     huge = "\n".join(
         f"2026-03-04 10:11:{n % 60:02} WARN kettle {n} boiled over" if paste else f"the kettle hums in row {n};"
         for n in range(8_000)

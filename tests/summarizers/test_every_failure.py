@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from itertools import cycle, product
 
 import pytest
 
 from tests.facts.talk import agent, user
+from tests.products import mostly_full
 from tests.summarizers.fake_api import (
     KEY,
     MODEL,
@@ -98,11 +100,13 @@ CASES = {
 PROTOCOLS = {"messages": "/v1/messages", "chat": "/v1/chat/completions", "responses": "/v1/responses"}
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "pair", mostly_full(product(CASES, PROTOCOLS), [*zip(CASES, cycle(PROTOCOLS), strict=False)]), ids="-".join
+)
 async def test_a_run_ends_and_harms_nothing(
-    name: str, protocol: str, api: FakeApi, caplog: pytest.LogCaptureFixture
+    pair: tuple[str, str], api: FakeApi, caplog: pytest.LogCaptureFixture
 ) -> None:
+    name, protocol = pair
     case, before = CASES[name], repr(MESSAGES)
     caplog.set_level(logging.DEBUG)
     recorder = RunRecorder()
