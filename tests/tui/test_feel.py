@@ -25,6 +25,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench import following
 from workbench.tui.bench.host import take_step
 from workbench.tui.bench.store import AT_ONCE
+from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -81,6 +82,23 @@ async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPat
         assert typed.scroll_offset.x > 0
         assert not asked
         assert "f1 Help" in line.render_line(0).text
+
+
+@pytest.mark.parametrize(("size", "classes"), [((120, 40), {"-wide", "-tall"}), ((80, 24), {"-narrow", "-low"})])
+async def test_the_widgets_of_a_screen_are_styled_for_its_size_when_they_are_mounted(
+    size: tuple[int, int], classes: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else all of them are styled and laid out a second time."""
+    mounted: list[set[str]] = []
+    on_mount = CutTabs.on_mount
+
+    def watched(tabs: CutTabs) -> None:
+        mounted.append({one for one in tabs.screen.classes if not one.startswith("-show")})
+        on_mount(tabs)
+
+    monkeypatch.setattr(CutTabs, "on_mount", watched)
+    async with on_bench(story(1), size):
+        assert mounted == [classes]
 
 
 def running(node: MessagePump) -> list[Timer]:

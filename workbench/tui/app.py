@@ -114,9 +114,19 @@ class WorkbenchApp(App[None]):
         leave_without_terminal(self)
         mask_logs()
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
+        self.screen_change_signal.subscribe(self, self._set_size_classes, immediate=True)
         if self.settings.keys:
             self.set_keymap(self.settings.keymap)
         self.begin()
+
+    def _set_size_classes(self, screen: Screen[object]) -> None:
+        """Set the classes of a screen's breakpoints before its widgets are mounted. Textual sets them at the first
+        resize, and then styles and lays out every widget a second time."""
+        across = self.HORIZONTAL_BREAKPOINTS if screen.HORIZONTAL_BREAKPOINTS is None else screen.HORIZONTAL_BREAKPOINTS
+        down = self.VERTICAL_BREAKPOINTS if screen.VERTICAL_BREAKPOINTS is None else screen.VERTICAL_BREAKPOINTS
+        for cells, breakpoints in ((self.size.width, across), (self.size.height, down)):
+            reached = max((one for one in breakpoints or () if one[0] <= cells), default=None)
+            screen.update_classes({one[1]: one == reached for one in breakpoints or ()}, animate=False)
 
     @property
     def ansi_theme(self) -> TerminalTheme:

@@ -119,7 +119,6 @@ class BenchScreen(HostScreen):
             yield KeysLine()
 
     def on_mount(self) -> None:
-        self.query_one(Tabs).can_focus = False
         for name in PANES:
             self.query_one(f"#tab-{name}", Tab).tooltip = ACTIONS[f"pane.{name}"].help
         subscribe = self.store.subscribe

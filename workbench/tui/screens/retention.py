@@ -88,7 +88,6 @@ tail are the newest messages, which stay as they are."""
             yield KeysLine()
 
     async def on_mount(self) -> None:
-        self.query_one(Tabs).can_focus = False
         await self.action_tab(self.tab)
 
     @on(Tabs.TabActivated)

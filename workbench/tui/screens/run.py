@@ -118,7 +118,6 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         yield KeysLine()
 
     def on_mount(self) -> None:
-        self.query_one(Tabs).can_focus = False
         self.query_one("#shown").add_class("pane")
         self.query_one("#editor").add_class("pane")
         self.query_one("#steps").border_title = "steps"

@@ -153,7 +153,6 @@ cache again what an unbroken cache would have kept."""
             yield KeysLine()
 
     def on_mount(self) -> None:
-        self.query_one(Tabs).can_focus = False
         self.say("opening")
         self.call_after_refresh(self.diagnose)
 

@@ -27,8 +27,9 @@ class More(Static):
             tabs.action_next_tab()
 
 
-class CutTabs(Tabs):
-    """Tabs that are cut at the right end only; the left end begins with a complete tab."""
+class CutTabs(Tabs, can_focus=False):
+    """Tabs that are cut at the right end only; the left end begins with a complete tab. The keys of the screen select
+    them."""
 
     def compose(self) -> ComposeResult:
         yield More(-1, "left")
