@@ -95,14 +95,14 @@ def _json(block: Block) -> dict[str, object]:
             raise TypeError(block)
 
 
-async def settled(pilot: Pilot[None]) -> None:
-    """Wait until the session is loaded and counted, the checks are done, and no worker is at work.
+async def settled(pilot: Pilot[None], *, painted: bool = True) -> None:
+    """Wait until the session is loaded and counted, the checks are done, no worker is at work, and all is painted.
 
     As long as that takes: a limit here would judge the machine. The suite's own limit ends a test that hangs."""
     while True:
         await quiet()
         if not _at_work(pilot.app):
-            if not paint(pilot.app):
+            if not (painted and paint(pilot.app)):
                 return
             await quiet()
             if not _at_work(pilot.app):
@@ -136,12 +136,12 @@ async def until(met: Callable[[], bool]) -> None:
         await breath()
 
 
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys as a person does: when what was done before is seen."""
+async def press(pilot: Pilot[None], *keys: str, painted: bool = True) -> None:
+    """Press keys as a person does: when what was done before is there. Only what the last one does is painted."""
     await quiet()
-    for key in keys:
+    for left, key in enumerate(keys, 1 - len(keys)):
         await pilot.press(key)
-        await settled(pilot)
+        await settled(pilot, painted=painted and left == 0)
 
 
 async def done(pilot: Pilot[None], *actions: str) -> None:

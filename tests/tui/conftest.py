@@ -71,31 +71,45 @@ def styles_are_parsed_once() -> Iterator[None]:
 
 
 class _StylesOf:
-    """Cache of the rules that match a node. Textual makes one for each update of styles, keyed by the node's parent.
-    This one is shared by all apps with the same style rules, and keyed by all that a selector can check of the node and
-    its ancestors. Textual does not use the cache where a rule depends on a node's siblings or children."""
+    """Rules of style that match a node, by all that a selector can check of the node and its ancestors. All apps with
+    the same rules share them. Textual asks for none where a rule depends on a node's siblings or children."""
 
-    known: ClassVar[dict[object, RulesMap]] = {}
-    sheets: ClassVar[dict[tuple[int, ...], int]] = {}
-    """A number for each list of style rules, by their identities: `styles_are_parsed_once` keeps them alive."""
-    numbered: ClassVar[WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], int]]] = WeakKeyDictionary()
+    known: ClassVar[dict[object, tuple[RulesMap, tuple[bool, ...]]]] = {}
+    """With the flags that Textual sets by the pseudo classes of the rules."""
+    applied: ClassVar[WeakKeyDictionary[DOMNode, object]] = WeakKeyDictionary()
+    """The key of the rules that a node has."""
+    lists: ClassVar[dict[tuple[int, ...], dict[frozenset[str], tuple[int, ...]]]] = {}
+    """For each list of style rules those that end with a node's names, by their identities, which
+    `styles_are_parsed_once` keeps alive. Every kind of widget adds its own rules when it is first mounted, and those of
+    the others stay."""
+    lists_of: ClassVar[WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], dict[frozenset[str], tuple[int, ...]]]]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self, sheet: Stylesheet, node: DOMNode) -> None:
-        self.sheet, self.node = sheet, node
+        self.node = node
+        self.key = (_ending(sheet, frozenset(node._selector_names)), *map(_state, node.css_path_nodes))
 
-    def get(self, _: object) -> RulesMap | None:
-        self.key = (self._number(), *map(_state, self.node.css_path_nodes))
-        return self.known.get(self.key)
+    def get(self, _: object) -> None:
+        """None: what is known is applied without asking Textual."""
 
     def __setitem__(self, _: object, rules: RulesMap) -> None:
-        self.known[self.key] = rules
+        self.known[self.key] = rules, tuple(getattr(self.node, flag) for flag in FLAGS)
 
-    def _number(self) -> int:
-        rules, number = self.numbered.get(self.sheet, (None, 0))
-        if rules is not self.sheet.rules:
-            number = self.sheets.setdefault(tuple(map(id, self.sheet.rules)), len(self.sheets))
-            self.numbered[self.sheet] = (self.sheet.rules, number)
-        return number
+
+def _ending(sheet: Stylesheet, names: frozenset[str]) -> tuple[int, ...]:
+    """The rules of a sheet that end with one of these names."""
+    rules, ending = _StylesOf.lists_of.get(sheet, (None, {}))
+    if rules is not sheet.rules:
+        ending = _StylesOf.lists.setdefault(tuple(map(id, sheet.rules)), {})
+        _StylesOf.lists_of[sheet] = sheet.rules, ending
+    if names not in ending:
+        found = {id(rule) for name in sheet.rules_map.keys() & names for rule in sheet.rules_map[name]}
+        ending[names] = tuple(one for one in map(id, sheet.rules) if one in found)
+    return ending[names]
+
+
+FLAGS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
 
 
 def _state(node: DOMNode) -> tuple[object, ...]:
@@ -111,11 +125,21 @@ def _state(node: DOMNode) -> tuple[object, ...]:
 
 @pytest.fixture(autouse=True, scope="session")
 def styles_are_matched_once(styles_are_parsed_once: None) -> Iterator[None]:
-    """Matching style rules to widgets is a third of the time that an app takes to start."""
+    """Matching style rules to widgets is a third of the time that an app takes to start. A node that has the rules is
+    left alone: Textual styles all of a screen when it is shown, and all below a node whose class changes."""
     apply = Stylesheet.apply
 
     def applied(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
-        apply(sheet, node, animate=animate, cache=_StylesOf(sheet, node))  # type: ignore[arg-type]
+        styles = _StylesOf(sheet, node)
+        if styles.key not in styles.known:
+            apply(sheet, node, animate=animate, cache=styles)  # type: ignore[arg-type]
+        elif styles.applied.get(node) != styles.key:
+            rules, flags = styles.known[styles.key]
+            for flag, value in zip(FLAGS, flags, strict=True):
+                setattr(node, flag, value)
+            sheet.replace_rules(node, rules, animate=animate)
+            sheet._process_component_classes(node)
+        styles.applied[node] = styles.key
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "apply", applied)

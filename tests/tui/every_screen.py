@@ -81,9 +81,9 @@ async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncItera
         yield name, pilot.app.screen
         for _ in range(6):
             if pilot.app.screen is not bench:
-                await press(pilot, "escape")
+                await press(pilot, "escape", painted=False)
         assert pilot.app.screen is bench, name
-        await press(pilot, "escape")
+        await press(pilot, "escape", painted=False)
 
 
 # --- what a list understands -----------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ async def repeated(pilot: Pilot[None], *keys: str) -> list[str]:
         pilot.app.clear_notifications()
         for _ in range(3):
             await pilot.press(key)
-        await settled(pilot)
+        await settled(pilot, painted=False)
         wrong += [f"{key} says {said}" for said in [notes(pilot)] if len(said) > 1]
     pilot.app.clear_notifications()
     return wrong
@@ -168,12 +168,12 @@ async def misled(pilot: Pilot[None]) -> list[str]:
     for widget in list(with_lines(screen)):
         assert isinstance(widget, Lined)
         widget.to_line(0)
-        await settled(pilot)
+        await settled(pilot, painted=False)
         inner, heads = widget.content_region, isinstance(widget, DataTable)
         if widget.line_count > 1 and not isinstance(widget, TextView) and inner.height > 1 + heads:
             left, top = inner.x - widget.region.x, inner.y - widget.region.y
             await pilot.click(widget, offset=(left + 1, top + 1 + heads))
-            await settled(pilot)
+            await settled(pilot, painted=False)
             if pilot.app.screen is not screen:
                 return [*wrong, f"{widget!r} takes a click for a choice"]
             goes = widget.place == 1 or (isinstance(widget, TextList) and 1 not in widget.stops)
@@ -181,7 +181,7 @@ async def misled(pilot: Pilot[None]) -> list[str]:
         if widget.max_scroll_y > 0:
             widget.scroll_to(y=0, animate=False, force=True)
             await pilot._post_mouse_events([events.MouseScrollDown], widget, button=0)
-            await settled(pilot)
+            await settled(pilot, painted=False)
             wrong += [] if widget.scroll_offset.y else [f"{widget!r} is not turned by the wheel"]
     return wrong
 

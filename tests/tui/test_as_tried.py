@@ -308,10 +308,10 @@ async def test_a_key_that_is_held_says_one_thing_at_most() -> None:
                 await pilot.press(key)
                 if pilot.app.screen is not bench:
                     break
-            await settled(pilot)
+            await settled(pilot, painted=False)
             told[key] = notes(pilot)
             while pilot.app.screen is not bench:
-                await press(pilot, "escape")
-            await press(pilot, "escape")
+                await press(pilot, "escape", painted=False)
+            await press(pilot, "escape", painted=False)
     assert {key: said for key, said in told.items() if len(said) > 1} == {}
     assert len(told) > 40
