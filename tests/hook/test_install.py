@@ -185,7 +185,7 @@ def test_the_project_has_settings_of_its_own(tmp_path: Path, monkeypatch: pytest
         ("emacs", "there are claude-code, codex, pi, "),
         ("gemini-cli", "PreCompress before every request"),
         ("cline", "runs it at no event"),
-        ("opencode", "neither the summary nor the session's file"),
+        ("opencode", "not given the summary afterwards"),
     ],
 )
 def test_an_agent_that_cannot_use_it_is_refused_with_the_reason(agent: str, words: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.commands import cwb
 from tests.formats.claude_code_build import assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
 from workbench import __main__ as program
@@ -193,6 +194,14 @@ def test_other_arguments_are_left_to_the_command_line() -> None:
     assert not run.answer_arguments(["install", "claude-code"])
     assert not run.answer_arguments(["claude-code", "--help"])
     assert not run.answer_arguments(["claude-code", "--tokens", "many"])
+
+
+def test_a_person_at_a_terminal_is_told_what_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.cli.hook.is_typed", lambda: True)
+    refused = cwb("hook", "claude-code")
+    assert (refused.exit_code, "cwb hook install claude-code" in refused.stderr) == (2, True)
+    monkeypatch.setattr(run, "is_typed", lambda: True)
+    assert not run.answer_arguments(["claude-code"])
 
 
 @pytest.mark.parametrize("id", AGENTS)

@@ -24,6 +24,7 @@ from workbench.hook.install import (
     settings_file,
     uninstall_change,
 )
+from workbench.hook.run import is_typed, run
 
 LOG_LINES = 5
 """Newest lines of the log that `status` shows."""
@@ -68,10 +69,10 @@ def command() -> None:
 
 def _event_command(agent_id: str) -> click.Command:
     def answer(tokens: int | None) -> None:
-        from workbench.hook.run import run
-
         if missing := AGENTS[agent_id].missing:
             raise BadInput(missing)
+        if is_typed():
+            raise BadInput(f"{agent_id} calls this with an event; `cwb hook install {agent_id}` has it do so.")
         run(agent_id, tokens)
 
     about = "Answer an event of the agent: JSON on stdin, JSON on stdout. The agent calls this, not you."

@@ -111,8 +111,8 @@ AGENTS: Mapping[str, Agent] = {
         Agent(
             "opencode",
             "opencode",
-            missing="opencode cannot use the hook: a plug-in may add to the prompt for the summary, and afterwards "
-            "gets neither the summary nor the session's file (1.18.33).",
+            missing="opencode cannot use the hook: a plug-in may add to the prompt for the summary, and is not given "
+            "the summary afterwards (1.18.33).",
         ),
     )
 }

@@ -93,7 +93,8 @@ def settings_file(agent: Agent, scope: Scope, cwd: Path) -> Path:
 def command_of(agent: Agent, tokens: int | None) -> list[str]:
     """Return the words of the command that the agent is to call."""
     program = shutil.which("cwb")
-    words = [program] if program else [sys.executable, "-m", "workbench"]
+    # -P: the agent's folder is the current one, and may have modules of the same names.
+    words = [program] if program else [sys.executable, "-P", "-m", "workbench"]
     return [*words, "hook", agent.id, *(["--tokens", str(tokens)] if tokens not in (None, TOKENS) else [])]
 
 

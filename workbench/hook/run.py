@@ -29,7 +29,7 @@ EVENT_CHARS = 40
 def answer_arguments(args: Sequence[str]) -> bool:
     """Answer the event on stdin if the arguments of `cwb hook` are those that an agent uses: AGENT [--tokens N]. Return
     whether they are."""
-    if not args or args[0] not in AGENTS or AGENTS[args[0]].missing:
+    if not args or args[0] not in AGENTS or AGENTS[args[0]].missing or is_typed():
         return False
     match [*args[1:]]:
         case []:
@@ -39,6 +39,11 @@ def answer_arguments(args: Sequence[str]) -> bool:
         case _:
             return False
     return True
+
+
+def is_typed() -> bool:
+    """Return whether stdin is a terminal: a person is there, and no agent."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def run(agent_id: str, tokens: int | None) -> None:
