@@ -81,6 +81,31 @@ def test_running_tasks_open_items_and_changed_files() -> None:
     assert lost.tasks == ("Write the gate tests",)
     assert lost.files == ("src/gate.py +2 −1",)
     assert lost_work(snapshot, ["bash_7 goes on. Write the gate tests. gate.py was changed."]).files == ()
+    assert lost_work(snapshot, ["See bash_7."]).running == ()
+    assert lost_work(snapshot, ["The dev server is up."]).running == ()  # it may be the same in other words
+
+
+def test_a_task_list_before_a_newer_request_is_not_open() -> None:
+    todo = [{"content": "Write the gate tests", "status": "pending"}]
+    snapshot = _snapshot(
+        user("u2", "a1", "Rebuild the gate."),
+        assistant("c1", "u2", "m2", call("t1", "TodoWrite", todos=todo)),
+        result("r1", "c1", "t1"),
+        user("u3", "r1", "Paint the mill instead."),
+        assistant("c2", "u3", "m3", call("t2", file_path="/a.py")),
+        result("r2", "c2", "t2"),
+    )
+    assert lost_work(snapshot, ["Nothing."]).tasks == ()
+
+
+def test_files_changed_before_the_last_compaction_are_not_listed_again() -> None:
+    def edited(number: int, before: str) -> tuple[dict[str, Any], ...]:
+        edit = call(f"t{number}", "Write", file_path=f"/src/part{number}.py", content="a")
+        return assistant(f"c{number}", before, f"n{number}", edit), result(f"r{number}", f"c{number}", f"t{number}")
+
+    more = (boundary("b1", "r1"), summary("s1", "b1"), user("u2", "s1", "Now the tests."))
+    snapshot = _snapshot(*edited(1, "a1"), *more, *edited(2, "u2"))
+    assert [file.name for file in snapshot.files] == ["/src/part2.py"]
 
 
 def test_secrets_are_masked_in_the_snapshot() -> None:

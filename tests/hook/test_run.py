@@ -116,6 +116,21 @@ def test_a_summary_that_only_the_session_records(session: Session) -> None:
     assert KEPT not in added
 
 
+def test_a_prompt_without_an_answer_stays_and_is_not_repeated(session: Session) -> None:
+    session.path.write_bytes(jsonl(*LINES, user("u2", "a1", "Rebuild the gate. Never touch weir.cfg.")))
+    added = session.compact()
+    assert RULE in added
+    assert "weir.cfg" not in added
+
+
+def test_the_agents_own_words_state_no_rule(session: Session) -> None:
+    session.event("PreCompact")
+    recorded = user("s1", "b1", f"This session is being continued. {KEPT}", isCompactSummary=True)
+    answer = assistant("a2", "s1", "m2", text(f"I know: {RULE}"))
+    session.path.write_bytes(jsonl(*LINES, boundary("b1", "a1"), recorded, answer))
+    assert RULE in session.event("SessionStart", source="compact")
+
+
 def test_a_rule_of_claude_md_is_not_repeated(session: Session, own_home: Path) -> None:
     (own_home / ".claude").mkdir()
     (own_home / ".claude/CLAUDE.md").write_text(f"- {RULE}\n")

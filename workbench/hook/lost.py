@@ -70,8 +70,7 @@ def _lost_request(snapshot: Snapshot, texts: Sequence[str], lines: NamingLines) 
     if found is None or found.ok or lines.may_name(typed_request(found.text)):
         return ""
     form = fact_query("request", typed_request(found.text))
-    stays = on_one_line(found.text) in map(on_one_line, texts)
-    return "" if stays or (form and SearchedText(texts).judge(form).presence != "none") else found.text
+    return "" if form and SearchedText(texts).judge(form).presence != "none" else found.text
 
 
 def _lost_running(running: Iterable[NamedText], everything: str, lines: NamingLines) -> Iterator[str]:
