@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.commands import cwb
 from workbench.base.errors import BadInput
 from workbench.hook.agents import AGENTS
-from workbench.hook.install import install_change, is_installed, uninstall_change
+from workbench.hook.install import command_of, install_change, is_installed, uninstall_change
 from workbench.hook.json_text import parts_of, start_of, with_part, without_part
 
 CLAUDE = AGENTS["claude-code"]
@@ -84,6 +85,19 @@ def test_what_the_user_adds_later_stays(settings: Path) -> None:
     settings.write_text(with_part(text, start_of(text), '"model": "opus"', 1))
     uninstall_change(CLAUDE, settings).write()
     assert json.loads(settings.read_text()) == {"model": "opus"}
+
+
+def test_a_hook_before_one_of_others_is_left_where_it_is(settings: Path) -> None:
+    install_change(CLAUDE, settings, None).write()
+    text = settings.read_text()
+    at = next(part.at for part in parts_of(text, text.index("{", 2)) if part.key == "PreCompact")
+    settings.write_text(with_part(text, at, OTHER, 3))
+    assert install_change(CLAUDE, settings, None).is_empty
+
+
+def test_no_module_of_the_agents_folder_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert command_of(CLAUDE, None) == [sys.executable, "-P", "-m", "workbench", "hook", "claude-code"]
 
 
 def test_another_limit_replaces_the_hook(settings: Path) -> None:
