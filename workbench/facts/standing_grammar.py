@@ -38,6 +38,8 @@ The pattern of a role is a list of alternatives, searched in one lower-case sent
     product    one part of the product: a button, a dialog, a function, a click
     mine       done by the user, not by the agent         address    how to address the user
     thus       words between a statement and its consequence
+    certain    forms of a rule that need no weighing: a division of work, a habit of ours, a limit with its reason
+    idiom      sayings in the form of a prohibition ("never say never"): no rule
     release    words that withdraw a prohibition
 """
 
@@ -112,6 +114,7 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
     (Reach.ALONE, KEEP, ("keep",)),
     (Reach.ALONE, WAIVER, ("waiver",)),
     (Reach.ALONE, WAY, ("policy",)),
+    (Reach.FAR, RULE, ("certain",)),
 )
 """Combinations of roles that make a rule, each with its reach and displayed reason. The first match wins. A sentence
 that orders a single thing (`once`) is a rule only with `Reach.FAR`."""
@@ -133,7 +136,7 @@ _ORDERS = ("verb", "told")
 _WORD_START = re.compile(r"\b\w")
 _AFTER_PUNCTUATION = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
 
-_NARRATIVE_RULE_ROLES = ("ours", "mine")
+_NARRATIVE_RULE_ROLES = ("ours", "mine", "certain")
 """Roles that make a rule although the sentence narrates."""
 
 _CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
@@ -141,7 +144,7 @@ _CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep
 
 _SELF_ANCHORED = frozenset(
     ("told_of", "doubt", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine",
-     "address", "product")
+     "address", "product", "certain", "idiom")
 )  # fmt: skip
 """Roles whose patterns contain their own anchors."""
 

@@ -81,19 +81,28 @@ class Sentence:
 
 QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
+    r"|(?<=: )['\"“„«](?=\w).{12,}\Z"
 )
-"""Quotations, which request nothing."""
+"""Quotations, which request nothing. The end of one may be in another sentence."""
 
 
 def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
-    """Return the probability, from 0 to 1, that each sentence of a message is a rule. It is 0 for a doubt ("that might
-    not be valid when …"), unless the grammar finds a rule in it."""
+    """Return the probability, from 0 to 1, that each sentence of a message is a rule. It is 0 for a saying, and for a
+    doubt ("that might not be valid when …") unless the grammar finds a rule in it; 1 for a form that is certain."""
     return [
-        _probability(_weights().all, signs(message, at, pasted=pasted))
-        if one.first_sight >= UNLIKELY and (one.ground is not None or "doubt" not in one.roles)
+        (
+            1.0
+            if "certain" in one.roles and not one.asks
+            else _probability(_weights().all, signs(message, at, pasted=pasted))
+        )
+        if one.first_sight >= UNLIKELY and _may_instruct(one)
         else 0.0
         for at, one in enumerate(message)
     ]
+
+
+def _may_instruct(one: Sentence) -> bool:
+    return "idiom" not in one.roles and (one.ground is not None or "doubt" not in one.roles)
 
 
 def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> frozenset[str]:
