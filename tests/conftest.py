@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from tests.paths import SAMPLES, SHARED
 from workbench.base import in_use, secrets
 from workbench.base.environment import PREFIX
+from workbench.cli import session_files
 from workbench.formats import files
 from workbench.formats.format import Progress, no_progress
 from workbench.repairs import engine
@@ -66,6 +68,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(os, "fsync", lambda file: None)  # no test pulls the plug
         # Of a file that was changed today every process is asked whether it has it open: of a new checkout, of all.
         patch.setattr(in_use, "_DAY_S", float("-inf"))
+        # Commands look for circles after each session that they have read: here through all that the tests have left.
+        patch.setattr(session_files, "gc", SimpleNamespace(collect=lambda: 0))
         # What could be spread over cores is done here: processes of its own take seconds to start.
         patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
         yield tmp_path_factory.mktemp("homes")
@@ -159,8 +163,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="module")
 def lets_stand_what_stands() -> None:
-    """For tests of commands that look for circles themselves, after each session: not through all that tests before
-    have left."""
+    """For tests that look for circles themselves: not through all that tests before have left."""
     _let_stand()
 
 

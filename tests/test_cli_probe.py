@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -23,8 +24,6 @@ from workbench.base import paths
 from workbench.bench import Bench
 from workbench.cli.load_bench import on_bench
 from workbench.summarizers import run_history
-
-pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
 RETOLD = "They forbade any edit of what is generated."
 PROBES = (
@@ -314,6 +313,7 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
     assert [one.strategy for one in run_history.list_runs()] == ["probe", "probe"]
 
 
+@pytest.mark.usefixtures("lets_stand_what_stands")
 async def test_one_session_is_held_at_a_time(
     session: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +328,7 @@ async def test_one_session_is_held_at_a_time(
         return bench
 
     monkeypatch.setattr("workbench.cli.ask.on_bench", one_alone)
+    monkeypatch.setattr("workbench.cli.session_files.gc", gc)
     files = (session, other, third)
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)

@@ -262,7 +262,7 @@ async def test_f18_events_that_say_nothing_are_counted(
     protocol: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "BOUNDS", replace(BOUNDS, pieces=500))
-    api.replies = [Hostile(for_ever=b": nothing\n\n", begins=True)]
+    api.replies = [Hostile(for_ever=b": nothing\n\n" * 100, begins=True)]
     got, _ = await ask(request(), connection=over(protocol, api))
     assert got == SummaryFailed("error", too_much(protocol, api, "more than 500 events"))
 
