@@ -10,8 +10,8 @@ import pytest
 from benchmarks.keeping import half_of, interval, main
 from tests.paths import SAMPLES
 from workbench.analysis.mentions import commands
-from workbench.analysis.needed_items import Item, ItemSearch, needed_items
-from workbench.session import Message, Text, ToolResult, ToolUse
+from workbench.analysis.needed_items import Item, ItemSearch, needed_after, needed_items, used_after
+from workbench.session import Compaction, Epoch, Message, Records, Session, Text, ToolResult, ToolUse
 
 
 def user(text: str) -> Message:
@@ -62,6 +62,34 @@ def test_needed_is_what_is_used_before_it_is_told_again(
         assert expected in [kind for kind, _ in items]
     else:
         assert sorted(items) == sorted(expected)
+
+
+LOOKED_UP = told("ls: weft.py warp.py\nEvery heddle has linen thread, nylon no longer")
+
+
+@pytest.mark.parametrize(
+    ("stating", "kinds"),
+    [
+        (LOOKED_UP, {"path", "decision"}),
+        (Message("r", "user", LOOKED_UP.blocks), {"path", "decision"}),
+        (user("See weft.py. Every heddle has linen thread, nylon no longer"), set()),
+    ],
+)
+def test_an_agent_that_looks_an_item_up_needs_it_too(stating: Message, kinds: set[str]) -> None:
+    later = [stating, agent("Every heddle has linen thread now.", path="src/shed/weft.py")]
+    assert found(HEAD, later) == []
+    looked_up = needed_items(HEAD, later, "/home/ida/loom", looked_up=True)
+    assert {item.kind for item in looked_up} == kinds
+
+
+def test_what_was_looked_up_follows_what_was_needed() -> None:
+    messages = [*HEAD, Message("s", "user", (Text("Went on."),), "summary"), told("ls: weft.py")]
+    messages.append(agent("This mends LOOM-31.", path="src/shed/weft.py"))
+    epochs = (Epoch(1, range(4), Compaction()), Epoch(2, range(4, 7)))
+    session = Session("codex", None, tuple(messages), Records(b""), epochs=epochs, cwd="/home/ida/loom")
+    assert [item.text for item in needed_after(session, 1)] == ["LOOM-31"]
+    assert [item.text for item in used_after(session, 1)] == ["LOOM-31", "src/shed/weft.py"]
+    assert used_after(session, 2) == ()
 
 
 def test_what_an_agent_writes_into_a_file_is_no_use_of_it() -> None:

@@ -216,13 +216,16 @@ class TestBalance:
         found = questions_about(barges(30), draughts(15), most)
         assert (len(found), sum(one.used for one in found)) == (most, used)
 
-    @pytest.mark.parametrize(("rules", "asked"), [(0, 0), (1, 1), (13, 13), (14, 13)])
-    def test_one_question_per_rule_up_to_a_third(self, rules: int, asked: int) -> None:
+    @pytest.mark.parametrize(
+        ("rules", "needed", "asked", "size"), [(0, 0, 0, 40), (1, 0, 1, 40), (14, 0, 14, 40), (41, 0, 40, 40),
+                                               (14, 5, 14, 20), (16, 5, 16, 21), (36, 5, 35, 40)],
+    )  # fmt: skip
+    def test_one_question_per_rule(self, rules: int, needed: int, asked: int, size: int) -> None:
         orders = [user(f"Never open the lock of the {name} before the {n} bells.") for n, name in
                   enumerate(NAMES[:rules], 700)]  # fmt: skip
-        found = questions_about((*orders, *barges(46)))
+        found = questions_about((*orders, *barges(46)), draughts(needed))
         assert sum(one.kind == "instruction" for one in found) == asked
-        assert len(found) == 40
+        assert len(found) == size
 
     @pytest.mark.parametrize(("facts", "asked"), [(5, 20), (19, 20), (20, 20), (21, 21)])
     def test_files_that_were_only_read_are_asked_for_up_to_20_questions(self, facts: int, asked: int) -> None:
@@ -267,6 +270,34 @@ class TestNeeded:
         (found,) = [one for one in questions_about(read, [Item("path", "src/gates.py", ("src/gates.py",))]) if one.used]
         assert (found.question, found.answer) == ("In which file is `follow_sluice` defined?", "src/gates.py")
 
+    def test_a_file_by_a_name_in_a_line_that_a_search_found(self) -> None:
+        used = call("Bash", {"command": "grep -rn sluice src"})
+        hits = "src/gates.py:12:def follow_sluice(level):\nsrc/locks.py:7:    follow_sluice(3)"
+        gates = Item("path", "src/gates.py", ("src/gates.py",))
+        found = questions_about((agent("", used), result(used, hits)), [gates])
+        assert [(one.question, one.answer) for one in found if one.used] == [
+            ("In which file is `follow_sluice` defined?", "src/gates.py")
+        ]
+
+    @pytest.mark.parametrize(
+        ("line", "question"),
+        [
+            ("it('opens both doors at low water', () => {", 'Which file has the test "opens both doors at low water"?'),
+            ("export const sluiceLevels = [3, 5]", "In which file is `sluiceLevels` defined?"),
+            ("    const sluiceLevels = [3, 5]", ""),
+        ],
+    )
+    def test_a_file_by_a_test_or_a_constant_at_the_beginning_of_a_line(self, line: str, question: str) -> None:
+        used = call("Read", {"file_path": "src/gates.ts"})
+        found = questions_about(
+            (agent("", used), result(used, line)), [Item("path", "src/gates.ts", ("src/gates.ts",))]
+        )
+        assert [one.question for one in found if one.used] == ([question] if question else [])
+
+    def test_a_line_of_a_message_is_no_command(self) -> None:
+        line = "git commit -m 'Open the lock\n'\nthe keeper rules on the bells"
+        assert not [one for one in questions_about(ran(line, "ok")) if "the keeper" in one.answer]
+
     def test_a_command_by_its_beginning_or_by_the_word_that_others_lack(self) -> None:
         line = "canal-sim run --basin upper-7 --bells 12"
         needed = [Item("command", line, (line,))]
@@ -308,9 +339,9 @@ class TestNeeded:
         assert not [one for one in questions_about(ran(line, "ok"), [Item("command", line, (line,))]) if one.used]
 
     def test_a_number_by_its_line_of_a_result(self) -> None:
-        talk = ran("soundings", "The deepest place of the basin is at 2731 cm below the quay")
+        talk = ran("soundings", "  12→The deepest place of the basin is at 2731 cm below the quay")
         (found,) = [one for one in questions_about(talk, [Item("number", "2731", ("2731",))]) if one.used]
-        assert found.question.startswith("Fill in the blank (from a tool result): ")
+        assert found.question.startswith('Fill in the blank (from a tool result): "The deepest')
         assert found.answer == "2731"
 
     def test_an_item_gets_one_question(self) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -39,7 +39,7 @@ from workbench.analysis.mentions import (
 from workbench.analysis.recorded_compactions import following, recorded_outcome
 from workbench.analysis.retention import is_unreadable, new_messages
 from workbench.compaction.outcome import Outcome
-from workbench.session import Message, Session
+from workbench.session import Message, Session, ToolResult
 
 Kind = Literal["path", "command", "number", "id", "decision", "stated"]
 
@@ -94,10 +94,11 @@ class Item(Struct, frozen=True):
 
 
 def needed_items(
-    head: Sequence[Message], later: Sequence[Message], cwd: str = "", system: str = ""
+    head: Sequence[Message], later: Sequence[Message], cwd: str = "", system: str = "", *, looked_up: bool = False
 ) -> tuple[Item, ...]:
     """Return the items of `head` that the agent uses in `later` before a user message or tool result states them again,
-    in order of first use. Items of the system prompt `system` are left out. `cwd`: the project's folder."""
+    in order of first use. Items of the system prompt `system` are left out. `cwd`: the project's folder. `looked_up`:
+    also items that only a tool result states again, because the agent looked them up."""
     if not later:  # reading the head is expensive
         return ()
     known, stated_again = Mentions(), Mentions()
@@ -113,9 +114,10 @@ def needed_items(
     stated_texts: list[str] = []
     for message in later:
         if message.role != "assistant":
-            _read_message(message, stated_again, stated_names, cwd)
-            stated_texts += texts(message)
-            open_sentences.remove_stated(message)
+            stating = _without_results(message) if looked_up else message
+            _read_message(stating, stated_again, stated_names, cwd)
+            stated_texts += texts(stating)
+            open_sentences.remove_stated(stating)
             continue
         used = Mentions()
         for text in texts(message, longest=LONG_VALUE):
@@ -241,6 +243,12 @@ def _contains(form: str, text: str, begins: bool = False) -> bool:
     return False
 
 
+def _without_results(message: Message) -> Message:
+    """Return a message without tool results."""
+    blocks = () if message.role == "tool" else (one for one in message.blocks if not isinstance(one, ToolResult))
+    return replace(message, blocks=tuple(blocks))
+
+
 def _folders(cwd: str) -> set[str]:
     return {part for part in cwd.split("/") if part}
 
@@ -288,6 +296,15 @@ def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
     return needed_items(
         session.context(epoch), messages_after(session, epoch, later), project_folder(session), session.system
     )
+
+
+def used_after(session: Session, epoch: int) -> tuple[Item, ...]:
+    """Return the items of an epoch's context (from 1) that the agent used later: those of `needed_after`, then those
+    that it looked up again first; () for the newest epoch."""
+    later = messages_after(session, epoch, following(session, epoch))
+    head, folder = session.context(epoch), project_folder(session)
+    needed = needed_items(head, later, folder, session.system)
+    return tuple(dict.fromkeys((*needed, *needed_items(head, later, folder, session.system, looked_up=True))))
 
 
 def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> list[Message]:

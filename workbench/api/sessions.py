@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.course import Course, course_messages, course_of
-from workbench.analysis.needed_items import needed_after, project_folder
+from workbench.analysis.needed_items import project_folder, used_after
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -137,8 +137,8 @@ def probe(
     if isinstance(probes, str | Path):
         probes = with_sources(read_probes(Path(probes)), context.messages)
     elif probes is None:
-        needed = needed_after(session, compacted.epoch)
-        probes = probes_of(context.shape, project_folder(session), needed, most)
+        used = used_after(session, compacted.epoch)
+        probes = probes_of(context.shape, project_folder(session), used, most)
     exam = Exam(session, tuple(probes), arm_contexts(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)

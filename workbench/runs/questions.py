@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.analysis.needed_items import project_folder
+from workbench.analysis.needed_items import project_folder, used_after
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -68,8 +68,8 @@ def questions(bench: Bench, file: Path | None = None, most: int | None = None) -
 
 def generated_questions(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
     """Generate questions from the facts of the epoch; possibly none."""
-    folder = project_folder(bench.session)
-    return probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
+    folder, used = project_folder(bench.session), used_after(bench.session, bench.epoch)
+    return probes_of(bench.context.shape, folder, used, MOST if most is None else most)
 
 
 def no_questions_error(bench: Bench) -> BadInput:

@@ -1,8 +1,8 @@
 """Generate questions from a context: `probes_of`. By code, without a model.
 
 Answers occur verbatim in the session: a term left out of a sentence, the rest of a sentence, the file that holds a
-name, the user's own words. Half of the questions are about what the session needed later; the others are shared among
-rules, decisions and all else. No question gives away another answer.
+name, the user's own words. Half of the questions are about what the session used later, from memory or after the agent
+looked it up again; then each rule and decision has one. No question gives away another answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workbench.analysis.probes.cloze import (
     sentence_questions,
 )
 from workbench.analysis.probes.controls import controls
-from workbench.analysis.probes.later import DEFINES, further_questions, is_about, needed_questions
+from workbench.analysis.probes.later import DEFINES, further_questions, is_about, used_questions
 from workbench.analysis.probes.probe import KINDS, Probe, ProbeKind, contains_term
 from workbench.base.secrets import MASK
 from workbench.base.text import clip
@@ -44,13 +44,13 @@ MOST = 40
 """Questions by default; controls are extra."""
 
 FEWEST = 20
-"""Questions that a session gets if it has facts for so many, even if fewer than half of them were needed later."""
+"""Questions that a session gets if it has facts for so many, even if fewer than half of them were used later."""
 
 PER_CONTROL = 5
 """Questions per control."""
 
 PER_MESSAGE = 3
-"""Most questions from one message, except about rules, decisions and what was needed later."""
+"""Most questions from one message, except about rules, decisions and what was used later."""
 
 SHOWN = 500
 """Characters to which a prose answer is cut."""
@@ -58,12 +58,12 @@ SHOWN = 500
 BINDING: tuple[ProbeKind, ...] = ("instruction", "decision")
 
 
-def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most: int = MOST) -> tuple[Probe, ...]:
-    """Return at most `most` questions about a context, and the controls. `folder` is the project's, `needed` what the
+def probes_of(shape: Shape, folder: str = "", used: Sequence[Item] = (), most: int = MOST) -> tuple[Probe, ...]:
+    """Return at most `most` questions about a context, and the controls. `folder` is the project's, `used` what the
     session used later. Half of the questions are about that: if it gives fewer, there are fewer questions, but not
     fewer than `FEWEST`. No question or answer has a secret. Deterministic; seconds per ten megabytes."""
     source = ProbedContext(shape, folder)
-    found = [_marked(one, needed) for one in _candidates(source, needed)]
+    found = [_marked(one, used) for one in _candidates(source, used)]
     found = [one for one in found if MASK not in f"{one.probe.question} {one.probe.answer}"]
     found.sort(key=lambda one: -one.rank)
     chosen = _choose(source, found, most)
@@ -76,24 +76,22 @@ def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most:
     return (*probes, *controls(source.messages, source.flat, -(-len(probes) // PER_CONTROL), named=named))
 
 
-def _marked(found: ProbeCandidate, needed: Sequence[Item]) -> ProbeCandidate:
-    """Return a candidate that is marked as used if it asks for a needed item."""
-    if found.probe.used or not any(is_about(found.probe, item) for item in needed):
+def _marked(found: ProbeCandidate, used: Sequence[Item]) -> ProbeCandidate:
+    """Return a candidate that is marked as used if it asks for a used item."""
+    if found.probe.used or not any(is_about(found.probe, item) for item in used):
         return found
     return replace(found, probe=replace(found.probe, used=True))
 
 
 def _choose(source: ProbedContext, found: Sequence[ProbeCandidate], most: int) -> list[ProbeCandidate]:
-    """Return at most `most` fitting candidates of `found`, best first: half about what was needed later; of the others
-    a third about rules, a third about decisions, and the rest about all else, unless one of these has too few."""
+    """Return at most `most` fitting candidates of `found`, best first: half about what was used later, then one for
+    each rule and decision, then all else."""
     chosen: list[ProbeCandidate] = []
     used = [one for one in found if one.probe.used]
     others = [one for one in found if not one.probe.used]
     _take(source, chosen, used, -(-most // 2))
     size = min(most, max(FEWEST, 2 * len(chosen))) if chosen else most
-    third = (size - len(chosen)) // 3
-    for kind in BINDING:
-        _take(source, chosen, [one for one in others if one.probe.kind == kind], len(chosen) + third)
+    _take(source, chosen, [one for one in others if one.probe.kind in BINDING], most)
     _take(source, chosen, [one for one in others if one.probe.kind not in BINDING], size, PER_MESSAGE)
     _take(source, chosen, found, size)
     return chosen
@@ -160,8 +158,8 @@ def _forms(one: ProbeCandidate) -> set[str]:
     return {form.lower() for form in (one.probe.answer, *one.probe.accept)}
 
 
-def _candidates(source: ProbedContext, needed: Sequence[Item]) -> Iterator[ProbeCandidate]:
-    yield from needed_questions(source, needed)
+def _candidates(source: ProbedContext, used: Sequence[Item]) -> Iterator[ProbeCandidate]:
+    yield from used_questions(source, used)
     yield from sentence_questions(source)
     yield from _user_answers(source)
     yield from _edited_files(source)

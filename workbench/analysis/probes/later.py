@@ -1,13 +1,13 @@
-"""Questions about what the session needed later: files, commands, numbers, identifiers and sentences.
+"""Questions about what the session used later: files, commands, numbers, identifiers and sentences.
 
-`workbench.analysis.needed_items` says what was needed. Each item is asked for by what the context says about it: the
+`workbench.analysis.needed_items` says what was used. Each item is asked for by what the context says about it: the
 name that only this file defines, the beginning of a command, the sentence or the line of a tool result around a value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.analysis.mentions import commands, plain_path, words_of
@@ -39,22 +39,33 @@ DEFINES = re.compile(
     re.MULTILINE,
 )
 
+_CONSTANT = re.compile(
+    r"^(?:\s*\d+\s?[\t→|:│])?(?:export\s+)?(?:const|let|var)\s+(?P<name>[A-Za-z_]\w{5,60})\s*[:=]", re.MULTILINE
+)
+"""Constants at the beginning of a line, which belong to the file and not to a function."""
+
+_TEST = re.compile(
+    r"^\s*(?:\d+\s?[\t→|:│]\s*)?(?:it|test|describe)(?:\.\w+)?\(\s*(['\"`])(?P<name>[^'\"`\n$\\]{15,100})\1",
+    re.MULTILINE,
+)
+"""Tests that are named by a text."""
+
 RANK = 4.0
-"""Rank of a question that asks for a needed item by what is around it."""
+"""Rank of a question that asks for a used item by what is around it."""
 
 
 def is_about(probe: Probe, item: Item) -> bool:
-    """True if the answer of a question is a needed item, or holds its name."""
+    """True if the answer of a question is an item, or holds its name."""
     answers = (probe.answer, *probe.accept)
     if item.words:
         return item.text in probe.says
     return any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
 
 
-def needed_questions(source: ProbedContext, needed: Sequence[Item]) -> Iterator[ProbeCandidate]:
-    """Yield questions about each needed item, best first."""
+def used_questions(source: ProbedContext, used: Sequence[Item]) -> Iterator[ProbeCandidate]:
+    """Yield questions about each used item, best first."""
     search = _Search(source)
-    for item in needed:
+    for item in used:
         for found in search.questions(item):
             yield replace(found, probe=replace(found.probe, used=True))
 
@@ -90,23 +101,29 @@ class _Search:
 
     def __init__(self, source: ProbedContext) -> None:
         self._source = source
-        self.commands = {line: index for index, message in enumerate(source.messages) for line in commands(message)}
+        self.commands = {
+            line: index
+            for index, message in enumerate(source.messages)
+            for line in sorted(commands(message))
+            if not _is_sentence(line)
+        }
         self.prose = [(index, one) for index, message in enumerate(source.messages) for one in _prose(message)]
         self.low = [" ".join(one.lower().split()) for _, one in self.prose]
         self.contents = list(_contents(source))
         self._names: dict[str, set[str]] = {}
         self._lines: dict[str, set[str]] = {}
         for path, _, text in self.contents:
-            for match in DEFINES.finditer(text):
-                self._names.setdefault(match["name"], set()).add(path)
-            for line in _prose_lines(text):
+            for name in _defined(text):
+                self._names.setdefault(name, set()).add(path)
+            for line in (*_prose_lines(text), *_tests(text)):
                 self._lines.setdefault(line, set()).add(path)
 
     def questions(self, item: Item) -> Iterator[ProbeCandidate]:
         match item.kind:
             case "path":
                 yield from self._definitions(item)
-                yield from self._lines_of_file(item)
+                yield from self._only_in_file(item, _tests, 'Which file has the test "{}"?', RANK)
+                yield from self._only_in_file(item, _prose_lines, 'Which file has the line "{}"?', RANK - 1)
                 yield from self._around(item)
             case "command":
                 yield from self._command(item)
@@ -118,7 +135,7 @@ class _Search:
     def _definitions(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question for the first name that only this file defines and that its path does not give away."""
         for path, index, text in self.contents:
-            for name in (match["name"] for match in DEFINES.finditer(text) if _is_file(path, item)):
+            for name in _defined(text) if _is_file(path, item) else ():
                 parts = _name_parts(name)
                 if self._names[name] != {path} or len(parts) < 2 or any(part in path.lower() for part in parts):
                     continue
@@ -126,15 +143,15 @@ class _Search:
                 yield self._of_file(f"In which file is `{name}` defined?", path, index, says, RANK)
                 return
 
-    def _lines_of_file(self, item: Item) -> Iterator[ProbeCandidate]:
-        """Yield a question for the first line that only this file has and that does not name it."""
+    def _only_in_file(
+        self, item: Item, lines_of: Callable[[str], Iterable[str]], question: str, rank: float
+    ) -> Iterator[ProbeCandidate]:
+        """Yield a question for the first line or test that only this file has and that does not name it."""
         stem = item.text.rpartition("/")[2].rpartition(".")[0].lower()[:5]
         for path, index, text in self.contents:
-            for line in _prose_lines(text) if _is_file(path, item) else ():
+            for line in lines_of(text) if _is_file(path, item) else ():
                 if self._lines[line] == {path} and stem not in line.lower():
-                    yield self._of_file(
-                        f'Which file has the line "{line}"?', path, index, f"{line} is in {path}", RANK - 1
-                    )
+                    yield self._of_file(question.format(line), path, index, f"{line} is in {path}", rank)
                     return
 
     def _of_file(self, question: str, path: str, index: int, says: str, rank: float) -> ProbeCandidate:
@@ -190,13 +207,30 @@ class _Search:
 
 
 def _contents(source: ProbedContext) -> Iterator[tuple[str, int, str]]:
-    """Yield (path, index of the message, text) of each file that was read or written."""
+    """Yield (path, index of the message, text) of each file that was read, written, or found by a search."""
     for called in calls_of(source.shape):
         for one in text_replacements(called):
             yield source.file(one.path)[0], called.index, one.new
         viewed = {action.target for action in called.actions if action.kind == "viewed"}
         if called.result and called.result_index is not None and called.ok is not False and len(viewed) == 1:
             yield source.file(viewed.pop())[0], called.result_index, called.result.text
+        elif called.result and called.result_index is not None:
+            for hit in _HIT.finditer(called.result.text):
+                yield source.file(hit["path"])[0], called.result_index, hit["text"]
+
+
+_HIT = re.compile(r"^(?P<path>[^\s:]{1,200}\.\w{1,8}):\d{1,6}[:-](?P<text>.*)$", re.MULTILINE)
+"""Line of a search: file, number of the line, and the line."""
+
+
+def _defined(text: str) -> Iterator[str]:
+    """Yield the names that a text defines, constants last."""
+    for form in (DEFINES, _CONSTANT):
+        yield from (match["name"] for match in form.finditer(text))
+
+
+def _tests(text: str) -> Iterator[str]:
+    return (match["name"] for match in _TEST.finditer(text))
 
 
 def _name_parts(name: str) -> tuple[str, ...]:
@@ -221,6 +255,16 @@ def _is_file(path: str, item: Item) -> bool:
     return path == item.text or path.endswith(f"/{item.text}") or item.text.endswith(f"/{path}")
 
 
+def _is_sentence(line: str) -> bool:
+    """True for a line of a quoted text that was read as a command: only words, among them one such as "the"."""
+    words = line.split()
+    return not _EMPTY.isdisjoint(words) and not any(set(word) & set("/\\=$<>{}") or word[0] == "-" for word in words)
+
+
+_SMALL_WORDS = "the a an of with at is are was by to and from or for this that its"
+_EMPTY = frozenset(_SMALL_WORDS.split())
+
+
 def _prose(message: Message) -> list[str]:
     text = message_prose(message) if is_agent_message(message) else without_paste(message.user_text)
     return list(sentences(text))
@@ -228,7 +272,8 @@ def _prose(message: Message) -> list[str]:
 
 def _result_lines(message: Message) -> list[str]:
     results = (block.text for block in message.blocks if isinstance(block, ToolResult))
-    return [" ".join(line.split()) for text in results for line in text.split("\n") if len(line) <= LONGEST]
+    lines = (line for text in results for line in text.split("\n") if len(line) <= LONGEST)
+    return [" ".join(_GUTTER.sub("", line).split()) for line in lines]
 
 
 def _blank_for(source: ProbedContext, item: Item, sentence: str, index: int, who: str) -> ProbeCandidate | None:

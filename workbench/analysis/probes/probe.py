@@ -46,7 +46,7 @@ BLANK = "____"
 class Probe:
     """One question. `answer` is the right answer, "" for a control; each of `accept` is also right. `prose`: answers
     are judged by their sense. `source` is the id of the message with the answer, `says` the sentence or line there.
-    `used`: the session needed the answer later."""
+    `used`: the session used the answer later."""
 
     kind: ProbeKind
     question: str

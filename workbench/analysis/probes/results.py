@@ -72,7 +72,7 @@ class ProbeResults:
 
     @property
     def used(self) -> int:
-        """Number of questions about something that the session needed later."""
+        """Number of questions about something that the session used later."""
         return sum(self.probes[number].used for number in self.scored)
 
     def share(self, arm: int, kind: ProbeKind | None = None) -> ProbeScore | None:
