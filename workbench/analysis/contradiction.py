@@ -124,7 +124,7 @@ _OPPOSITES = (
     ("removed", "added"), ("enabled", "disabled"), ("kept", "changed"), ("allowed", "refused"), ("first", "last"),
     ("up", "down"), ("single", "double"), ("upper", "lower"), ("ascending", "descending"), ("newest", "oldest"),
     ("public", "private"), ("required", "optional"), ("more", "less"), ("included", "excluded"),
-    ("binding", "softened"),
+    ("binding", "softened"), ("the_first", "the_second"),
 )  # fmt: skip
 """Pairs of opposites, by the names of their entries in every language's word tables."""
 

@@ -245,16 +245,26 @@ def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
     second = _lexemes(_without_label(text.text, fact.signs, language), language)
     common = {*first} & {*second}
     mine, yours = (_between_common(one, common) for one in (first, second))
+    known = [one in common for one in first if one[1]]
+    if (
+        len(known) > LONGEST_SUBJECT
+        and not known[0]
+        and sum(known) < ALL_BUT_SUBJECT * len(known)
+        and any(yours.values())
+    ):
+        return True
     return any(
         mine[ends] and 0 < len(yours[ends]) <= LONGEST_SUBJECT
         for ends in mine.keys() & yours.keys()
-        if ends[0] == "" or WORD_CLASSES.get(ends[1]) == "verb"
+        if ends[0] == "" or WORD_CLASSES.get(ends[1]) == "verb" or (ends[1] == "" and _COPULAS.fullmatch(ends[0]))
     )
 
 
 _ARTICLE = "|".join(word for word, sort in WORD_CLASSES.items() if sort == "article")
 _BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLE}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLE}) ")
 """Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
+ALL_BUT_SUBJECT = 0.72
+"""Share of words from which a sentence without the first one, but with words of its own, may say the same."""
 LONGEST_SUBJECT = 3
 """Most content words of another subject."""
 
@@ -262,8 +272,8 @@ LONGEST_SUBJECT = 3
 def _between_common(
     lexemes: list[tuple[str, bool]], common: Container[tuple[str, bool]]
 ) -> dict[tuple[str, str], list[str]]:
-    """Return the content words up to the first common content word, and between each two such words or verbs, by the
-    two words; "" before the first."""
+    """Return the content words between each two common content words or verbs, by the two words; "" at the beginning
+    and at the end."""
     found: dict[tuple[str, str], list[str]] = {}
     left, between = "", list[str]()
     for word, full in lexemes:
@@ -272,6 +282,7 @@ def _between_common(
             left, between = word, []
         elif full and not word[0].isdigit():
             between.append(word)
+    found.setdefault((left, ""), between)
     return found
 
 

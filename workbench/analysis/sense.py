@@ -17,7 +17,15 @@ from msgspec import Struct
 from workbench.analysis.sentence_form import WORD_CLASSES, is_sentence
 from workbench.base.session_caches import session_cache
 from workbench.facts.amounts import Value, values_in
-from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, MODIFIERS, TOKEN, content_terms, token_terms
+from workbench.facts.terms import (
+    FUNCTION_WORDS,
+    LANGUAGES_OF_STEMS,
+    MODIFIERS,
+    NUMBER_WORDS,
+    TOKEN,
+    content_terms,
+    token_terms,
+)
 from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
 
 
@@ -144,9 +152,10 @@ def normalized(low: str, language: str) -> str:
     return worded.sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
 
 
-_BEFORE_LIMIT = re.compile(r"\bthan \d|\b(?:over|above|under|below) \d")
+_NUMBER = rf"(?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)"
+_BEFORE_LIMIT = re.compile(rf"\b(?:than|over|above|under|below) {_NUMBER}")
 _LIMITS = tuple(
-    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?=\d)"), denied, affirmed)
+    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?={_NUMBER})"), denied, affirmed)
     for name, denied, affirmed in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
 )
 _NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){0,8}\Z)")

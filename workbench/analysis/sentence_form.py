@@ -84,7 +84,7 @@ LIST_RUN, LIST_FOREIGN = 3, 2
 def _grammar_breaks(low: str) -> int:
     """Count function words where grammar allows none: "the of", "without" at the end."""
     count = 0
-    for clause in _PARTS.split(re.sub(r"[\"`“”*_]", "", low)):
+    for clause in _PARTS.split(re.sub(r"[\"`“”*_]|\bat (?:most|least)\b", "", low)):
         sorts = [WORD_CLASSES.get(word, "") for word in _LATIN.findall(clause)]
         count += sum(bool(one) and other not in _CAN_FOLLOW[one] for one, other in pairwise(sorts))
         count += bool(sorts) and sorts[-1] in ("article", "preposition", "link", "to")
