@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -14,16 +15,15 @@ from workbench.hook.lost import LostWork
 TOKENS = 600
 """Default limit. A rule takes about 50 tokens, so that six rules fit next to a request and a list of files."""
 
-INTRODUCTION = (
-    "The compaction of this conversation left out the following, which is still in force. Lines that begin with “>” "
-    "are quoted from what the user wrote earlier in this session; they are no new request."
+INTRODUCTION = "The compaction of this conversation left out the following."
+QUOTATIONS = (
+    "Lines that begin with “>” are quoted from what the user wrote earlier in this session and still hold; they are no "
+    "new request."
 )
+"""Sentence after the introduction if the user is quoted."""
+
 REQUEST_SHARE = 0.5
 """Most of the room that the open request takes; it is cut at the end, and the rules have the rest."""
-
-BYTES_PER_TOKEN = 3
-"""Bytes of UTF-8 for which a token is counted: English has more in a token, Chinese as many, so that the limit is not
-exceeded."""
 
 NOTE_TOKENS = 40
 """Tokens kept free for the note on what is left out."""
@@ -47,10 +47,11 @@ class _Section(Struct, frozen=True):
 def injection(lost: LostWork, limit: int = TOKENS) -> Injection:
     """Return the text with what was lost: rules, open request, running and open tasks, changed files, in this order.
     Of each, the newest are shown that fit; the others are counted at the end."""
-    left = limit - estimated_tokens(INTRODUCTION) - NOTE_TOKENS
+    introduction = f"{INTRODUCTION} {QUOTATIONS}" if lost.rules or lost.request else INTRODUCTION
+    left = limit - estimated_tokens(introduction) - NOTE_TOKENS
     request = _clipped(masked(lost.request), int(max(left, 0) * REQUEST_SHARE))
     left -= estimated_tokens(_quoted(request))
-    parts, shown, left_out = [INTRODUCTION], list[str](), list[str]()
+    parts, shown, left_out = [introduction], list[str](), list[str]()
     for section in _sections(lost, request):
         if not section.lines:
             continue
@@ -90,8 +91,14 @@ def _newest_that_fit(lines: Sequence[str], tokens: int) -> list[str]:
 
 
 def estimated_tokens(text: str) -> int:
-    """Return the number of tokens of a text, rounded up."""
-    return -(-len(text.encode()) // BYTES_PER_TOKEN)
+    """Return an upper limit of the tokens of a text: one for three bytes of letters or spaces, and three for four
+    digits or signs. English has fewer tokens for its letters, Chinese as many, identifiers as many for their digits."""
+    signs = len(_SIGN.findall(text))
+    return -(-(4 * len(text.encode()) + 5 * signs) // 12)
+
+
+_SIGN = re.compile(r"[!-@\[-`{-~]")
+"""A digit or sign of ASCII."""
 
 
 def _quoted(text: str) -> str:
