@@ -16,7 +16,9 @@ from workbench.compaction.ledger.alone import ledger_text
 from workbench.compaction.ledger.entries import KINDS, LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
-from workbench.compaction.ledger.queue import queue_of
+from workbench.compaction.ledger.queue import WHOLE, queue_of
+from workbench.compaction.ledger.room import LedgerTask
+from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
@@ -697,3 +699,23 @@ def test_names_stand_in_the_order_in_which_they_were_said() -> None:
     """In that of a set they would stand in another order, and take other tokens, each time the program is started."""
     said = [f"src/{folder}/routes.py" for folder in ("quay", "barge", "lock", "ferry", "anchor", "mast", "keel", "oar")]
     assert [key for key, _, _ in names_in(" and ".join([*said, *said]))] == said
+
+
+def test_files_that_share_a_line_are_measured_as_they_are_written_in_it() -> None:
+    read = [call("c1", "Read", file_path="src/a.py"), call("c2", "Read", file_path="src/weir.py")]
+    messages = [
+        user("u", "Read both."),
+        agent("a", "", *read),
+        result("r", ("c1", "x"), ("c2", "y")),
+        agent("z", "Yes."),
+    ]
+    context = context_of(messages)
+    task = LedgerTask(context, in_characters(context), frozenset(), "en")
+    lines = [task.line(number, WHOLE) for number, one in enumerate(task.queue.lines) if one.entry.kind == "file"]
+    text = written(Ledger(4, (), tuple(one.entry for one in lines), ""))
+    assert "\n- [viewed] src/: #2 a.py, weir.py\n" in text
+    assert {one.entry.text: one.cost for one in lines} == {
+        "src/a.py": len(" #2 a.py,"),
+        "src/weir.py": len(" #2 weir.py,"),
+    }
+    assert {one.shared for one in lines} == {len("- [viewed] src/: ")}
