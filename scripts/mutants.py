@@ -100,8 +100,10 @@ def test_imports():
 
 GOLDEN = "tests/golden/test_golden.py::test_what_commands_say[strategies-json]"
 HOLD_FIELDS = ("tests/compaction/test_settings.py", GOLDEN)
-HOLDING = {"formats/kit": ("tests/formats/",)}
-"""The tests that hold what imports make: the fields of policies, each whole; of formats/kit, the formats' codecs."""
+"""The tests that hold the fields of policies, each whole."""
+
+HOLDING = {"compaction": HOLD_FIELDS, "formats/kit": ("tests/formats/",)}
+"""The tests that hold what imports make; of the other rooms all of their own."""
 
 
 def main() -> None:
@@ -119,7 +121,7 @@ def main() -> None:
     if not names or not known.exists():
         sys.exit(stopped(folder, said))
     random.Random(asked.seed).shuffle(names)
-    found = tried(folder, names, until, HOLDING.get(asked.room, HOLD_FIELDS))
+    found = tried(folder, names, until, HOLDING.get(asked.room, (f"tests/{asked.room}/",)))
     told(folder, found, len(names), asked.seed)
 
 

@@ -28,6 +28,7 @@ LONG = "Use rye. And bake it longer."
         (TIME, "3 h", [("3 h", "How long?", False)]),
         (BOTH, "Rye (Recommended)\n1 h", [("Rye", "Which flour?", True), ("1 h", "How long?", True)]),
         (BOTH, "Rye (Recommended), Oat\n", [("Rye (Recommended), Oat", "Which flour?", True)]),
+        (BOTH, "Oat\n45 min", [("Oat", "Which flour?", True), ("45 min", "How long?", False)]),
         (BOTH, "none\nof these", [("none\nof these", "", False)]),
         ({"question": "Well?", "follow_up": [{"text": "Go on", "mode": None}]}, "Go on", [("Go on", "Well?", True)]),
         ({"question": 7, "questions": "no"}, "Rye", [("Rye", "", False)]),

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.conformance.building import agent, call, result
 from workbench.facts.calls import calls_in
-from workbench.facts.diffstat import FileChange, diffstat, diffstat_text, file_changes
+from workbench.facts.diffstat import FileChange, diffstat, diffstat_text, file_changes, text_replacements
 from workbench.session import Message
 
 
@@ -93,6 +93,24 @@ SEARCH = "<<<<<<< SEARCH\nold\nsame\n=======\nnew\nsame\nmore\n>>>>>>> REPLACE"
 )
 def test_the_lines_of_one_call(name: str, given: dict[str, Any], expected: str) -> None:
     assert " ".join(map(str, stat_of((name, given)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "replaced"),
+    [
+        ("Edit", {"file_path": "/p/./a", "old_string": "x", "new_string": "y"}, [("/p/a", "x", "y")]),
+        ("Write", {"file_path": "a", "content": "1\n2\n"}, [("a", "", "1\n2\n")]),
+        ("apply_patch", {"input": PATCH}, [("a.py", "same\nold", "same\nnew\nnewer"), ("b.py", "", "one\ntwo")]),
+        ("Read", {"file_path": "a"}, []),
+        ("delete_file", {"path": "a"}, []),
+    ],
+)
+def test_the_texts_that_a_call_replaces(name: str, given: dict[str, Any], replaced: list[tuple[str, str, str]]) -> None:
+    edit = call("c", name, **given)
+    for failed in (False, True):
+        messages = [agent("a", "", edit), result("r", ("c", "x"), error=failed)]
+        found = [(one.path, one.old, one.new) for called in calls_in(messages) for one in text_replacements(called)]
+        assert found == ([] if failed else replaced)
 
 
 def test_calls_on_one_file_add_up_and_a_failed_one_changed_nothing() -> None:

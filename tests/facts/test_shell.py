@@ -259,6 +259,8 @@ def test_what_is_refused_or_fails_changes_nothing() -> None:
         ("mv a.py b.py d", "mv: cannot stat 'b.py': No such file or directory", []),
         ("echo 1 > d/a.py", "(eval):1: no such file or directory: d/a.py", []),
         ("echo 1 > d/a.py", "bash: d/a.py: No such file or directory", []),
+        ("git checkout -- a.py; npm test", "error: pathspec 'a.py' did not match", []),
+        ("git checkout -- a.py; npm test", "1 error: pathspec", [("reverted", "a.py")]),
         ("echo 1 > a.py; npm test", "(eval):1: no such file or directory: d/a.py", [("created", "a.py")]),
     ],
 )

@@ -151,6 +151,18 @@ def test_how_the_agent_works_is_a_rule_beside_a_request(rule: str, where: str) -
 
 
 @pytest.mark.parametrize(
+    "rule",
+    [
+        "The pier takes 5 ferries. Never exceed it.",
+        "码头停五艘船。永远不要超过它。",
+        "桟橋の上限は5隻です。それを絶対に超えないで。",
+    ],
+)
+def test_a_rule_holds_the_sentence_that_it_refers_to(rule: str) -> None:
+    assert [text for text, _ in rules_in_text(rule)] == [rule]
+
+
+@pytest.mark.parametrize(
     ("rule", "surely"),
     [("Never touch the tests.", True), ("Ask me before you commit.", True), ("Use the pier module only.", False)],
 )
@@ -158,6 +170,12 @@ def test_in_a_long_text_only_what_is_sure_is_a_rule(rule: str, surely: bool) -> 
     plan = "The pier is built of oak. " * (LONG_MESSAGE // len("The pier is built of oak. ") + 1)
     assert [text for text, _ in rules_in_text(rule)] == [rule]
     assert [text for text, _ in rules_in_text(f"{plan}{rule}")] == ([rule] if surely else [])
+
+
+def test_three_characters_of_a_language_without_spaces_are_divided_into_runs() -> None:
+    assert {"用", "用中", "用中文", "文$"} <= Sentence("用中文").words
+    assert {"中文", "lint 中文"} <= Sentence("lint 中文").words
+    assert "中" not in Sentence("lint 中文").words
 
 
 def test_a_message_is_long_from_its_size_on() -> None:

@@ -158,7 +158,7 @@ class ErrorStates:
             return self._last_action <= failed and called.index > self._last_request and not _is_read_only(called)
         parts = (*parts, self._keys[failed])
         newest = max(self._failed[part][-1] for part in parts if part in self._failed)
-        unsure = max((self._unknown.get(part, -1) for part in parts), default=-1)
+        unsure = max(self._unknown.get(part, -1) for part in parts)
         if newest < unsure:
             return False
         located = _LOCATED.match(line)
