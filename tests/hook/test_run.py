@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from workbench.hook.agents import AGENTS
 RULE = "Never push to main."
 KEPT = "Always run the linter before a commit."
 LINES = [user("u1", None, f"Review the mill. {RULE} {KEPT}"), assistant("a1", "u1", "m1", text("Reviewed."))]
+NOW = 1_767_000_000.0
 SUMMARY = f"<analysis>\n{RULE}\n</analysis>\n<summary>\nThe mill was reviewed.\n{KEPT}\n</summary>"
 
 
@@ -191,12 +191,12 @@ def test_a_folder_that_cannot_be_written(session: Session, own_home: Path) -> No
 
 
 def test_old_snapshots_are_removed_and_the_log_is_bounded(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store.time, "time", lambda: NOW)
     session.event("PreCompact")
     old, new = store.place_of("claude-code", "old"), store.place_of("claude-code", "new")
-    for place, days in ((old, 31), (new, 29)):
+    for place, days in ((old, store.DAYS + 1), (new, store.DAYS - 1)):
         place.write_bytes(b"{}")
-        os.utime(place, (time.time() - days * 86_400,) * 2)
-    store.log_file().write_text("x" * 99 + "\n" * (store.LOG_BYTES - 98))
+        os.utime(place, (NOW - days * 86_400,) * 2)
     store.log_file().write_bytes(b"an earlier line\n" * (store.LOG_BYTES // 16 + 2))
     session.compact()
     assert _files() == [new.name]
