@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from workbench.base.session_caches import session_cache
 from workbench.facts.tools import FILE_ENDINGS
+from workbench.facts.wording import LONGEST_SENTENCE
 
 Forbids = Literal["run", "flag", "tool", "commit", "push", "write", "touch", "delete", "read"]
 """Forbidden actions: to run a command, to pass a flag, to call a tool, to commit or push to a branch, or to write,
@@ -31,7 +32,10 @@ class Prohibition(Struct, frozen=True):
 
 @session_cache(4_096)
 def prohibitions(rule: str) -> tuple[Prohibition, ...]:
-    """Return the exact prohibitions of a rule in order, each once; () for most rules."""
+    """Return the exact prohibitions of a rule in order, each once; () for most rules, and for a longer text than a
+    sentence, such as a marked passage."""
+    if len(rule) > LONGEST_SENTENCE:
+        return ()
     plain = _EMPHASIS.sub(lambda one: one[1] or "", " ".join(rule.replace("’", "'").split()))
     if has_condition(plain):
         return ()

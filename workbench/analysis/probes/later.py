@@ -40,12 +40,12 @@ DEFINES = re.compile(
 )
 
 _CONSTANT = re.compile(
-    r"^(?:\s*\d+\s?[\t→|:│])?(?:export\s+)?(?:const|let|var)\s+(?P<name>[A-Za-z_]\w{5,60})\s*[:=]", re.MULTILINE
+    r"^(?:[ \t]*\d+[ \t]?[\t→|:│])?(?:export )?(?:const|let|var) (?P<name>[A-Za-z_]\w{5,60})\s*[:=]", re.MULTILINE
 )
 """Constants at the beginning of a line, which belong to the file and not to a function."""
 
 _TEST = re.compile(
-    r"^\s*(?:\d+\s?[\t→|:│]\s*)?(?:it|test|describe)(?:\.\w+)?\(\s*(['\"`])(?P<name>[^'\"`\n$\\]{15,100})\1",
+    r"^[ \t]*(?:\d+[ \t]?[\t→|:│][ \t]*)?(?:it|test|describe)(?:\.\w+)?\( ?(['\"`])(?P<name>[^'\"`\n$\\]{15,100})\1",
     re.MULTILINE,
 )
 """Tests that are named by a text."""
