@@ -42,7 +42,7 @@ TESTS = {"formats/kit": ("tests/formats", "tests/finding", "tests/test_repair.py
 SHARED = ("tests/borders", "tests/documents")
 """The tests that every room shares."""
 
-SLOW, LEAST = 20, 60
+SLOW, LEAST = 20, 300
 """A change is noticed if the tests take so many times as long as before, and at least so many seconds."""
 
 CONFIGURATION = """
@@ -172,7 +172,7 @@ def tried(folder: Path, names: list[str], until: float, holding: tuple[str, ...]
         if any(test.startswith(IMPORTS) for test in tests):
             tests.update(held)
         found[name] = trial(folder, name, sorted(tests, key=lambda test: seconds.get(test, 0)), seconds)
-        print(f"{len(found)} of {len(names)}: {found[name]:8} {name}", file=sys.stderr, flush=True)
+        print(f"{len(found)} of {len(names)}: {found[name]:12} {name}", file=sys.stderr, flush=True)
         if time.monotonic() > until:
             break
     return found
@@ -195,7 +195,7 @@ def trial(folder: Path, name: str, tests: list[str], seconds: dict[str, float]) 
         ).returncode
     except subprocess.TimeoutExpired:
         return "timeout"
-    return {0: "survived", 5: "no tests"}.get(code, "killed")
+    return {0: "survived", 4: "no such test", 5: "no tests"}.get(code, "killed")
 
 
 def stopped(folder: Path, said: str) -> str:
@@ -206,7 +206,7 @@ def stopped(folder: Path, said: str) -> str:
 def told(folder: Path, found: dict[str, str], made: int, seed: int) -> None:
     survived = sorted(name for name, became in found.items() if became not in ("killed", "timeout"))
     for name in survived:
-        print(f"{found[name]:9} {change(folder, name)}")
+        print(f"{found[name]:12} {change(folder, name)}")
     for file, count in sorted(Counter(name.partition(".x")[0] for name in survived).items()):
         print(f"{count:4} of {sum(name.startswith(file + '.x') for name in found):4}  {file}")
     killed = len(found) - len(survived)
