@@ -7,7 +7,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
-from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset
+from workbench.compaction.preset import default_preset, has_prompt, load_preset, preset_names, read_preset
 from workbench.compaction.prompts import lint_summary_prompt, read_prompt
 from workbench.compaction.strategies import all_strategies, strategy
 
@@ -110,3 +110,15 @@ WHO = "The prompt does not define 'I': state that 'I' in the summary is the agen
 )
 def test_the_lint_names_what_the_document_warns_of(prompt: str, says: tuple[str, ...]) -> None:
     assert lint_summary_prompt(prompt) == says
+
+
+@pytest.mark.parametrize(
+    ("name", "is_named"), [("claude-code", True), ("ledger", True), ("cursor", False), ("trim", False)]
+)
+def test_which_presets_name_a_prompt_file(name: str, is_named: bool) -> None:
+    assert has_prompt(name) == is_named
+
+
+def test_an_unknown_preset_has_no_prompt_to_ask_for() -> None:
+    with pytest.raises(BadInput):
+        has_prompt("nobodys")

@@ -18,7 +18,7 @@ from workbench.facts.errors import error_line
 from workbench.facts.fact import Fact
 from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import normal_path
-from workbench.facts.wording import HEAD_CHARS, message_prose, prose, sentences
+from workbench.facts.wording import HEAD_CHARS, is_complete, message_prose, prose, sentences
 from workbench.formats.files import load
 from workbench.session import Message, Text
 
@@ -787,3 +787,20 @@ def test_of_a_wide_text_two_lines_that_go_on_are_no_wrapping(full: int, several:
 def test_paths_that_have_no_room_do_not_show_that_a_text_was_wrapped() -> None:
     found = [f"src/canal/weir/of/the/north/gates{n}.ts:12: export const level{n} = {'z' * 70}" for n in range(6)]
     assert len(list(sentences("\n".join(found)))) == 6
+
+
+@pytest.mark.parametrize(
+    "whole", ["Oil the gate.", "Oil it (or not) [1].", 'Say "yes" and `no`.', "Oil “it”.", "**Oil it**", ""]
+)
+def test_a_sentence_with_closed_quotations_is_complete(whole: str) -> None:
+    assert is_complete(whole)
+
+
+@pytest.mark.parametrize("part", ["Oil (it.", "Oil it).", "See [1.", 'Say "yes.', "Run `no.", "“Oil it.", "**Oil:**"])
+def test_a_sentence_with_an_open_quotation_is_not_complete(part: str) -> None:
+    assert not is_complete(part)
+
+
+@pytest.mark.parametrize("end", ":：,;({[=\\")
+def test_a_sentence_that_more_must_follow_is_not_complete(end: str) -> None:
+    assert not is_complete(f"Oil the gate{end}")
