@@ -15,7 +15,7 @@ from tests.paths import ROOT
 from workbench.analysis.fact_check import MOST_CANDIDATES, SearchedText, fact_query
 from workbench.analysis.needed_items import later_use, messages_after, needed_after, project_folder
 from workbench.analysis.recorded_compactions import following, recorded_outcome
-from workbench.analysis.retention import UNUSED, USED, Retention, TrackedFact, importance, retention
+from workbench.analysis.retention import UNUSED, USED, Retention, TrackedFact, importance, retention, state_of
 from workbench.analysis.retention_report import kinds_table, variants_table
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, unchanged
@@ -480,3 +480,20 @@ def test_outcomes_of_one_context_share_facts_and_change_no_verdict(
         retention(context_of(session.context(epoch)), one) for one in outcomes
     ], "without later messages other facts count as used"
     assert alone[-1].overall.used > retention(context, outcomes[-1]).overall.used
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "state"),
+    [
+        ("command", [(False, ""), (True, "")], "passed"),
+        ("command", [(True, ""), (False, "")], "failed"),
+        ("command", [(True, ""), (None, "")], ""),
+        ("path", [(True, "created"), (False, "deleted"), (True, "viewed")], "created"),
+        ("path", [(True, "created"), (True, "modified"), (None, "deleted")], "deleted"),
+        ("path", [(True, "viewed")], ""),
+        ("url", [(True, "")], ""),
+    ],
+)
+def test_the_last_state_of_a_fact(kind: FactKind, ends: list[tuple[bool | None, str]], state: str) -> None:
+    mentions = (Fact(kind, "x", f"m{at}", at, detail, ok=ok) for at, (ok, detail) in enumerate(ends))
+    assert state_of(DistinctFact(tuple(mentions))) == state

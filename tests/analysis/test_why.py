@@ -15,7 +15,7 @@ from workbench.analysis.course import Point, course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.usage_check import Gap
 from workbench.analysis.why import breakdown, waste
-from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
+from workbench.analysis.why.diagnosis import Diagnosis, MessageFix, diagnose, fix_for, limit_of
 from workbench.analysis.why.findings import Finding, _spot_findings, findings
 from workbench.analysis.why.overflow import (
     TOO_LONG,
@@ -449,3 +449,23 @@ def test_tables_are_named_by_their_keys_though_they_are_empty(reading: list[Mess
         "Written to the cache again",
     ]  # fmt: skip
     assert (found["cache"].rows, found["cache"].note) == ((), "The recorded usage has no cache figures.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fix"),
+    [
+        ("unused", MessageFix("drop", "drop them", ("m1",))),
+        ("base64", MessageFix("shorten", "shorten them", ("m2",))),
+        ("logs", MessageFix("shorten", "shorten them", ("m3",))),
+        ("message", MessageFix("shorten", "shorten it", ("m4",))),
+        ("rework", None),
+        ("none of these", None),
+    ],
+)
+def test_a_fix_changes_the_messages_of_its_finding_that_are_here(kind: str, fix: MessageFix | None) -> None:
+    unused, encoded, logs = (tuple(waste.Spot(f"{where}{n}", n, 1, "") for where in "mx") for n in (1, 2, 3))
+    found = diagnosed_session(session_of([Message("m0", "user", ())]), 1)
+    found = replace(found, waste=waste.Waste((), unused, encoded, logs, ()))
+    finding = Finding(kind, "", 0, ("m4", "x4"))
+    assert fix_for(found, finding, {"m0", "m1", "m2", "m3", "m4"}) == fix
+    assert fix_for(found, finding, {"m0"}) is None
