@@ -61,27 +61,11 @@ def _is_reordered(fact: Sense, text: Sense) -> bool:
 
 
 def _is_word_replaced(fact: Sense, text: Sense) -> bool:
-    """True if one word of the fact is replaced, and it or its replacement is a name: between the same words, or as the
-    only new word."""
-    missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
-    more = [at for at, term in enumerate(text.order) if term not in fact.signs]
-    if len(missing) != 1 or not more:
-        return False
-    (at,) = missing
-    word = fact.order[at]
-    if len(more) == 1 and len(fact.order) > 2 and (word in fact.names or text.order[more[0]] in text.names):
-        return True
-    neighbours = (fact.order[at - 1 : at], fact.order[at + 1 : at + 2])
-    for here in more:
-        beside = (text.order[max(here - 1, 0) : here], text.order[here + 1 : here + 2])
-        same = [one == other for one, other in zip(neighbours, beside, strict=True)]
-        if not (word in fact.names or text.order[here] in text.names):
-            continue
-        if all(same) or (
-            word in fact.names and any(one and other for one, other in zip(same, neighbours, strict=True))
-        ):
-            return True
-    return False
+    """True if one word of the fact is replaced by one or two, and one of them is a name."""
+    missing = {term for term in fact.order if term not in text.signs}
+    more = {term for term in text.order if term not in fact.signs}
+    named = not fact.names.isdisjoint(missing) or not text.names.isdisjoint(more)
+    return len(missing) == 1 and 0 < len(more) <= 2 and len(fact.order) > 2 and named
 
 
 def _recombines_parts(fact: Sense, text: Sense) -> bool:

@@ -23,7 +23,7 @@ def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
     verbs can be compared; otherwise they are compared together."""
     return (
         _is_limited_otherwise(fact, text, language)
-        or (_is_verb_negated(fact, text) if complete else _is_all_negated(fact, text))
+        or _is_verb_negated(fact, text, complete)
         or _is_antonym(fact.text, text.text)
         or _is_name_replaced(fact, text, language)
         or _is_substituted(fact.text, text.text, language)
@@ -100,20 +100,15 @@ def with_shared_objects(fact: Sense, text: Sense) -> Sense:
     return replace(text, signs=text.signs | moved) if moved else text
 
 
-def _is_verb_negated(fact: Sense, text: Sense) -> bool:
-    """True if the text has the opposite sign for all words of a part of the fact: its verb is negated, or no longer."""
-    for part in fact.parts:
+def _is_verb_negated(fact: Sense, text: Sense, complete: bool) -> bool:
+    """True if the text has the opposite sign for all words of a part of the fact, or of the fact unless `complete`: its
+    verb is negated, or no longer."""
+    for part in fact.parts if complete else (fact.signs.keys(),):
         common = [term for term in part if fact.signs.get(term) and text.signs.get(term)]
-        if 2 * len(common) >= len(part) and common and all(fact.signs[one] != text.signs[one] for one in common):
+        enough = 2 * len(common) >= len(part) if complete else len(common) >= LEAST_NEGATED
+        if enough and common and all(fact.signs[one] != text.signs[one] for one in common):
             return True
     return False
-
-
-def _is_all_negated(fact: Sense, text: Sense) -> bool:
-    """True if the text has the opposite sign for every word that both state or negate."""
-    clear = [sign * text.signs.get(term, 0) for term, sign in fact.signs.items()]
-    clear = [product for product in clear if product]
-    return len(clear) >= LEAST_NEGATED and all(product < 0 for product in clear)
 
 
 LEAST_NEGATED = 3
