@@ -11,7 +11,7 @@ from typing import Literal
 
 from workbench.analysis.sense import Sense
 from workbench.base.session_caches import session_cache
-from workbench.facts.word_tables import bounded, pattern
+from workbench.facts.word_tables import bounded, pattern, table
 
 LEAST_NEGATED = 0.3
 """Least share of the common words that only one of two opposite sentences negates."""
@@ -103,14 +103,8 @@ def _differs_in_number(fact: Sense, text: Sense) -> bool:
     return any(value.rivals(other) for value in missing for other in more)
 
 
-_OPPOSITES = (
-    ("before", "after"), ("only", "anyone"), ("at_least", "at_most"), ("under", "over"), ("within", "outside"),
-    ("removed", "added"), ("enabled", "disabled"), ("kept", "changed"), ("allowed", "refused"), ("first", "last"),
-    ("up", "down"), ("single", "double"), ("upper", "lower"), ("ascending", "descending"), ("newest", "oldest"),
-    ("public", "private"), ("required", "optional"), ("more", "less"), ("included", "excluded"),
-    ("binding", "softened"), ("the_first", "the_second"),
-)  # fmt: skip
-"""Pairs of opposites, by the names of their entries in every language's word tables."""
+_OPPOSITES = (("before", "after"), *zip(*[iter(table("en", "opposites"))] * 2, strict=True))
+"""Pairs of opposites, by the names of their entries in the word tables, which are listed in pairs."""
 
 
 def _is_opposite(fact: Sense, text: Sense) -> bool:
