@@ -294,8 +294,11 @@ class SearchedText:
         """Return indexes of sentences that may state one; an amount may occur in another unit."""
         found = self._near(wording.terms, language, ENOUGH)
         if wording.core:
-            named = frozenset(term for term in wording.core if not term[0].isdigit())  # "20" may be "twenty"
-            found = [*dict.fromkeys([*found, *self._near(named, language, 1)])]
+            index = self._index(language)
+            named = [index.get(term, []) for term in wording.core if not term[0].isdigit()]  # "20" may be "twenty"
+            rarest = min(named, key=len, default=[])
+            both = [at for at in rarest if all(at in one for one in named)][:MOST_CANDIDATES]
+            found = [*dict.fromkeys([*found, *both])]
         amounts = frozenset[str]().union(*(terms for _, terms in wording.amounts))
         others = wording.terms - amounts
         if not amounts or not others:
