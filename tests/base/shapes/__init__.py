@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha1
 from pathlib import Path
 
@@ -53,9 +54,10 @@ class Shape:
         return sha1(self.about.encode()).hexdigest()[0] in "01234567"
 
 
-def shapes(name: str) -> list[Shape]:
+@cache
+def shapes(name: str) -> tuple[Shape, ...]:
     lines = (HERE / f"{name}.txt").read_text("utf-8").splitlines()
-    return [_drawn(line) for line in lines if line and not line.startswith("#")]
+    return tuple(_drawn(line) for line in lines if line and not line.startswith("#"))
 
 
 def met(name: str) -> list[tuple[str, Shape]]:
