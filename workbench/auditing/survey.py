@@ -263,8 +263,8 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
 
 
 def count_lost_rules(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
-    """Count the user's rules in force before the tail, and those that the outcome lost; None for an unreadable
-    summary."""
+    """Count the user's rules in force before the tail, and those that the outcome lost or contradicts; None for
+    an unreadable summary."""
     head, stays = head_end(outcome), unchanged_marks(outcome)
     if not any(index < head and any(rules_in(words)) for index, words in typed_texts(outcome.source)):
         return 0, 0
@@ -280,7 +280,7 @@ def count_lost_rules(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> 
         return len(rules), None
     summaries = SearchedText(text for message in new_messages(outcome) for text in texts_of(message))
     queries = (fact_query("instruction", text) for text in removed)
-    return len(rules), sum(query is not None and summaries.judge(query).presence == "none" for query in queries)
+    return len(rules), sum(query is not None and not summaries.judge(query).right for query in queries)
 
 
 def identity(outcome: Outcome, compaction: Compaction) -> str:
