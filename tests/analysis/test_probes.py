@@ -26,7 +26,7 @@ from workbench.analysis.probes import (
     write_probes,
 )
 from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
-from workbench.analysis.probes.exam import Arm, ArmContext
+from workbench.analysis.probes.exam import JUDGEMENTS_PER_CALL, Arm, ArmContext
 from workbench.analysis.probes.lookup import Lookup, with_sources
 from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply, probes_path, probes_toml
 from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
@@ -563,6 +563,25 @@ class TestLookup:
         exam = Exam(session_of(TALK), (self.probe,), (source,))
         found = graded(exam, {exam.question_batches[0].request.key: Summary(f"1: {reply}")}, "a model")
         assert found.answers == ((ProbeAnswer(reply, mark, told, tells),),)
+
+
+class TestJudge:
+    @pytest.mark.parametrize(
+        ("verdicts", "accepted"),
+        [
+            ("1: yes\n2: no", {0}),
+            ("1. No\n2. YES", {1}),
+            (f"0: yes\n3: yes\n{JUDGEMENTS_PER_CALL + 1}: yes", set()),
+            ("yes", set()),
+        ],
+    )
+    def test_verdicts_accept_the_replies_of_their_numbers(self, verdicts: str, accepted: set[int]) -> None:
+        exam = Exam(session_of(TALK), (Probe("recall", "How high is it?", "412", prose=True),), ())
+        doubtful = [(0, "high"), (0, "higher")]
+        (request,) = exam.judge_requests(doubtful)
+        found = exam.accepted_replies(doubtful, {request.key: Summary(verdicts)})
+        assert found == {doubtful[number] for number in accepted}
+        assert exam.accepted_replies(doubtful, {}) == set()
 
 
 class TestBatches:

@@ -448,7 +448,26 @@ def test_tables_are_named_by_their_keys_though_they_are_empty(reading: list[Mess
         "Results never referred to later", "Encoded files, logs, cut results", "Rework after compactions",
         "Written to the cache again",
     ]  # fmt: skip
-    assert (found["cache"].rows, found["cache"].note) == ((), "The recorded usage has no cache figures.")
+    notes = {key: table.note for key, table in found.items() if not table.rows}
+    assert notes.pop("unused").startswith("No tool result was left unused in this epoch. ")
+    assert notes == {
+        "tools": "No tool was called in this epoch.",
+        "files": "No call of this epoch views or changes a file.",
+        "rounds": "In the newest rounds the context grew by 0 tokens each.",
+        "rereads": "No file was read more than once in this epoch.",
+        "others": "No encoded files, logs or cut results in this epoch.",
+        "rework": "No compaction is recorded from this epoch on: no rework is possible.",
+        "cache": "The recorded usage has no cache figures.",
+    }
+
+
+def test_the_rounds_that_are_left_before_the_limit(reading: list[Message]) -> None:
+    found = diagnosed_session(replace(session_of(reading), model="claude-sonnet-4-5"), 1)
+    assert found.limit is not None
+    left = found.limit.tokens - found.total.tokens
+    assert found.crossing is None
+    assert found.rounds_left is not None
+    assert found.rounds_left * found.growth_per_round >= left > (found.rounds_left - 1) * found.growth_per_round > 0
 
 
 @pytest.mark.parametrize(
