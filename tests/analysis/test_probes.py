@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -25,8 +26,16 @@ from workbench.analysis.probes import (
     read_probes,
     write_probes,
 )
-from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
+from workbench.analysis.probes.cloze import (
+    ProbedContext,
+    _errors,
+    is_unique,
+    is_worth_asking,
+    terms_of,
+    with_blank,
+)
 from workbench.analysis.probes.exam import JUDGEMENTS_PER_CALL, Arm, ArmContext
+from workbench.analysis.probes.later import used_questions
 from workbench.analysis.probes.lookup import Lookup, with_sources
 from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply, probes_path, probes_toml
 from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
@@ -36,6 +45,7 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import facts_of
 from workbench.compaction.summary_request import Summary
+from workbench.conformance import building
 from workbench.session import Message, SessionFacts, Text
 
 
@@ -563,6 +573,53 @@ class TestLookup:
         exam = Exam(session_of(TALK), (self.probe,), (source,))
         found = graded(exam, {exam.question_batches[0].request.key: Summary(f"1: {reply}")}, "a model")
         assert found.answers == ((ProbeAnswer(reply, mark, told, tells),),)
+
+
+class TestSearchedQuestions:
+    USERS = "We open the northern weir at a level of 412 cm and the sluice one hour later."
+    AGENTS = "I decided to close the southern lock gate at night because otters sleep beneath it."
+
+    @pytest.mark.parametrize(
+        ("kind", "text", "asked"),
+        [
+            ("stated", USERS, ("recall", 'The user wrote a sentence that begins "We open the …".', USERS, "u")),
+            (
+                "decision",
+                USERS.upper(),
+                ("decision", 'The user wrote a sentence that begins "We open the …".', USERS, "u"),
+            ),
+            ("decision", AGENTS, ("decision", 'The agent wrote a sentence that begins "I decided to …".', AGENTS, "a")),
+            ("stated", "We open no weir at any level.", None),
+        ],
+    )
+    def test_a_sentence_is_asked_for_by_its_beginning(
+        self, kind: Literal["stated", "decision"], text: str, asked: tuple[str, str, str, str] | None
+    ) -> None:
+        messages = [
+            building.user("u", f"{self.USERS} Then oil it."),
+            building.agent("a", self.AGENTS),
+            building.user("v", "Go."),
+        ]
+        source = ProbedContext(building.context_of(messages).shape, "")
+        found = [one.probe for one in used_questions(source, [Item(kind, text)])]
+        end = " What is the whole sentence?"
+        assert [(one.kind, one.question.removesuffix(end), one.answer, one.source) for one in found] == [asked][
+            : bool(asked)
+        ]
+        assert all(one.used and one.prose and one.question.endswith(end) for one in found)
+
+    @pytest.mark.parametrize(
+        ("command", "answer"),
+        [("python open_sluice.py", "gate_motor.cfg"), ("read gate_motor.cfg", "open_sluice.py")],
+    )
+    def test_an_error_is_asked_for_by_what_its_command_does_not_give_away(self, command: str, answer: str) -> None:
+        error = "Error: open_sluice.py cannot lift the northern gate_motor.cfg of the weir above that level"
+        tried = building.agent("a", "", building.call("b", "Bash", command=command))
+        failed = building.result("r", ("b", error), error=True)
+        messages = [building.user("u", "Go."), tried, failed, building.agent("z", "Hm.")]
+        (found,) = _errors(ProbedContext(building.context_of(messages).shape, ""))
+        assert f"(from an error message of `{command}`)" in found.probe.question
+        assert found.probe.answer == answer
 
 
 class TestJudge:

@@ -460,8 +460,13 @@ def test_the_row_of_a_replay() -> None:
     assert [cells[7] for cells in others] == ["1", "2", "0"]
     assert others[-1][2:9] == ("0", "", "", "540", "540", "0", "0")
     assert played.series == [(1, 200), (2, 400), (3, 600), (3, 340), (4, 540)]
-    assert "are unknown (cache read × 0.1, write × 1.25, output × 5)." in cost_basis(played.rates)
-    assert "at the prices of genai-prices" in cost_basis(rates_of("gpt-4o"))
+    assert cost_basis(played.rates) == (
+        "Cost: in input-token equivalents, because the model's cache prices are unknown "
+        "(cache read × 0.1, write × 1.25, output × 5)."
+    )
+    known = cost_basis(rates_of("gpt-4o"))
+    assert known.startswith("Cost: all prompts and summaries at the prices of genai-prices")
+    assert known.endswith(", unchanged prefixes read from the cache.")
 
 
 @pytest.mark.parametrize(
