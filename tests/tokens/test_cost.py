@@ -6,7 +6,7 @@ import pytest
 
 from workbench.session import Billed, Usage
 from workbench.tokens import cost
-from workbench.tokens.cost import Cost, Rates, actual, actual_of_all, at_share, rates_of, spent_on
+from workbench.tokens.cost import Cost, Rates, actual, actual_of_all, at_share, rates_of, spent_on, usage_words
 from workbench.tokens.models import ModelInfo, Prices
 
 NORMAL, LONG = Prices(2.0, 10.0, 0.5, 3.0), Prices(4.0, 20.0, 1.0, 6.0)
@@ -97,3 +97,21 @@ def test_rates_are_the_models_prices_or_the_usual_ratios() -> None:
     usual = Rates(1.0, 5.0, 0.1, 1.25, known=False, by="")
     assert [rates_of(name) for name in (None, "unheard", "no-prices", "no-reads")] == [usual] * 4
     assert (rates_of("plain").kind, usual.kind) == ("money", "input")
+
+
+def test_bills_of_an_unknown_model_have_no_cost() -> None:
+    assert spent_on([Billed("nobodys-model", 10, 5, 0, 0)], None) is None
+    assert spent_on([], "nobodys-model") is None
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(1_002, 1_204), "1 002 tokens in, 1 204 out"),
+        (Usage(1_002, 4, 30_000), "31 002 tokens in (30 000 read from the cache), 4 out"),
+        (Usage(1_002, 4, 0, 500), "1 502 tokens in (500 to the cache), 4 out"),
+        (Usage(2, 4, 30_000, 500), "30 502 tokens in (30 000 read from the cache, 500 written to it), 4 out"),
+    ],
+)
+def test_usage_in_words(usage: Usage, words: str) -> None:
+    assert usage_words(usage) == words

@@ -64,6 +64,15 @@ def test_a_glance_never_counts_and_counting_replaces_it() -> None:
     assert counter.glance(MIXED[0]) == Weight(54)
 
 
+def test_a_forgotten_message_is_counted_again_from_the_counts_of_its_texts() -> None:
+    counter = counted(MIXED[:2])
+    counter.forget(MIXED[:1])
+    assert counter.known(MIXED[0]) is None
+    assert counter.known(MIXED[1]) is not None
+    assert not counter.glance(MIXED[0]).counted
+    counter.forget(MIXED)  # also what is not known
+
+
 def test_two_messages_of_one_id_are_two_messages() -> None:
     counter = counted([user("1", "the long original")])
     assert counter.local(user("1", "abridged")) == 8

@@ -69,6 +69,10 @@ def test_a4_the_messages_before_the_call_that_shows_it_are_weighed() -> None:
     of = session(*COMPACTED)
     assert [one.id for one in to_weigh(of, 2)] == ["s", "u1"]
     assert [one.id for one in to_weigh(of, 1)] == ["u1", "a1", "u2", "a2"]
+    for facts, more in ((SessionFacts(), []), (SessionFacts(tokens_now=9_110), ["u1"])):
+        later = session(Epoch(1, [4]), Epoch(2, [0]), facts=facts)
+        assert [one.id for one in to_weigh(later, 1)] == ["s", *more]
+        assert [one.id for one in to_weigh(later, 2)] == ["u1"]
     counter = Counter()
     assert session_sizes(of, 2, counter).overhead == pytest.approx(10_050, abs=50)  # by characters meanwhile
 

@@ -120,6 +120,7 @@ def test_an_image_is_told_with_its_pixels_and_bytes() -> None:
         ("dimensions exceed max allowed size for many-image requests: 2000 pixels", {"many_side": 2_000}),
         ("At least one of the image dimensions exceed max allowed size: 8000 pixels", {"image_side": 8_000}),
         ("image exceeds 5 MB maximum: 6283304 bytes > 5242880 bytes", {"image_bytes": 5_242_880}),
+        ("image exceeds 5 MB maximum: 6,283,304 bytes > 5,242,880 bytes", {"image_bytes": 5_242_880}),
         ("Prompt is too long", {}),
     ],
 )
