@@ -256,6 +256,7 @@ OWN_WAY = {
     "formats/kit/database.py": "a copy of a database, in a folder of its own that is gone afterwards",
     "tui/terminal.py": "what the editor opens, in a folder of its own that is gone afterwards",
     "analysis/sweep/cells.py": "a line is added at a time; asks `refuse_special` first",
+    "hook/store.py": "a line of the log is added at a time, in a folder of its own",
     "summarizers/run_history.py": "SQLite writes it; made beforehand so that it is the owner's alone",
 }
 
