@@ -289,6 +289,7 @@ def test_an_exact_count_rescales_what_was_not_billed() -> None:
     assert list(after.tokens[:5]) == list(sizes.tokens[:5])
     assert [b / a for a, b in zip(sizes.tokens[5:], after.tokens[5:], strict=True)] == pytest.approx([2, 2], rel=0.05)
     assert (after.overhead, after.overhead_basis, after.anchored_until) == (sizes.overhead, sizes.overhead_basis, 5)
+    assert after.basis == sizes.basis
     assert after.meter.tokens(PLAIN[0]) == pytest.approx(2 * sizes.meter.tokens(PLAIN[0]), abs=1)
     assert after.meter.method == f"o200k × claude ≤ 4.6 coefficients × {scale.value:.2f} from an exact count"
     bare = [user("u", "u" * 100), answer("a", "a" * 50, model=None)]

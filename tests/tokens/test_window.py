@@ -16,11 +16,12 @@ from workbench.bench import Bench, at_epoch, open_bench, with_limit, with_window
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats.files import load
+from workbench.formats.glance import SessionGlance
 from workbench.formats.registry import formats
 from workbench.session import Epoch, Session
 from workbench.tokens import Counter
 from workbench.tokens.models import find
-from workbench.tokens.window import Allowance, Source, Window, allowances, known_window, still, window_of
+from workbench.tokens.window import Allowance, Source, Window, allowances, fullness, known_window, still, window_of
 
 OWN_LIST = "by Codex's own list of models (0.169.0, 2026-11-22)"
 OPUS, SONNET_LONG = "claude-opus-4-5", "claude-sonnet-4-5[1m]"
@@ -181,3 +182,14 @@ def test_c_a_window_that_nobody_gave_gives_way_to_a_newer_one(source: Source) ->
     for newer in (Window(1_000_000, "table"), Window(1_000_000, "agent"), Window(1_000_000, "recorded")):
         assert still(old, newer) == newer
     assert still(old, None) is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "window", "share"),
+    [(50_000, 200_000, 0.25), (250_000, 200_000, 1.25), (None, 200_000, None), (0, 200_000, None), (9, None, None)],
+)
+def test_the_share_of_the_window_that_a_session_fills(
+    tokens: int | None, window: int | None, share: float | None
+) -> None:
+    one = SessionGlance(Path("s.jsonl"), 1, 0.0, "pi", "Pi", tokens=tokens, window=window)
+    assert fullness(one) == share
