@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
-from workbench.session import Message, Records, Session, Text, Tool, Usage
+from workbench.conformance.building import METER
+from workbench.session import ExportNote, Message, Records, Session, Text, Tool, Usage
 from workbench.tokens import (
     Basis,
     Counter,
@@ -24,7 +25,7 @@ from workbench.tokens import (
     sizes_of,
     span_basis,
 )
-from workbench.tokens.anchoring import billed_beyond, rescaled, session_sizes
+from workbench.tokens.anchoring import billed_beyond, export_note_of, rescaled, session_sizes
 from workbench.tokens.fitting import share
 
 OPUS = "claude-opus-4-6"
@@ -374,3 +375,13 @@ def test_each_call_is_counted_by_its_own_models_tokenizer() -> None:
     assert [call.family.id for call in calls] == ["claude ≤ 4.6", "claude ≥ 4.7", "claude ≥ 4.7", "openai"]
     assert [call.output for call in calls] == [9, 9, 9, None]
     assert [call.index for call in calls] == [0, 1, 2, 3]
+
+
+def test_a_note_on_sizes_of_another_meter_has_their_own_scale() -> None:
+    messages = [user("u", "u" * 100), user("v", "v" * 50)]
+    counts = sum(map(METER.tokens, messages))
+    sizes = Sizes(
+        array("q", [2 * METER.tokens(one) for one in messages]), Basis.CALIBRATED, 5, Basis.CALIBRATED, 0, METER
+    )
+    assert counts > 0
+    assert export_note_of(sizes, messages, "m", 100) == ExportNote("m", 100, 5, 2.0)

@@ -120,3 +120,11 @@ def test_it_is_not_imported_with_the_room(name: str) -> None:
     code = f"import sys, workbench.tokens.models; print({name!r} in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_an_entry_has_the_figures_that_the_package_has_under_an_alias(tmp_path: Path) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text('[[model]]\nid = "mine"\naliases = ["theirs"]\n', encoding="utf-8")
+    package = Packaged("1", {"theirs": {"window": 7, "prices": {"input": 1, "output": 2}}})
+    (found,) = read_table(file, package=package)
+    assert (found.id, found.window, found.prices) == ("mine", 7, Prices(1, 2))
