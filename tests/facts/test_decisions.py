@@ -40,6 +40,7 @@ LIST = "Left to do:\n1. Rename the port\n2. **Cache** the plan\n3. Docs\n\n"
             [("do 1+2 next", "Which? → 1. Rename the port; 2. **Cache** the plan", "user")],
         ),
         (f"{LIST}I would go on.", "ok, 3", [("ok, 3", "3. Docs", "user")]),
+        ("Left: #1 (rename it) and #2 (the docs).", "ok, 2", [("ok, 2", "2. the docs", "user")]),
         (f"{LIST}Which?", "4", [("4", "Which?", "user")]),
         (f"{LIST}I would go on.", "4", []),
         (
