@@ -49,6 +49,12 @@ def test_a_background_task_runs(messages: tuple[Message, ...], expected: str) ->
     assert running(*messages) == [expected]
 
 
+@pytest.mark.parametrize(("before", "after", "runs"), [(1_900, 9_000, True), (2_100, 600, False), (2_100, 400, True)])
+def test_a_task_is_announced_at_the_beginning_or_the_end_of_a_result(before: int, after: int, runs: bool) -> None:
+    output = "1\n" * (before // 2) + "<shellId: 3 is still running>\n" + "1\n" * (after // 2)
+    assert running(*did("bash", {"command": "seq"}, output)) == ["3 seq 0"] * runs
+
+
 def test_a_finished_command_does_not_run() -> None:
     assert running(*ran("grep -n text a.py", 'a.py:3: "Command running in background with ID: b7f3d2"')) == []
     assert running(*ran("npm run dev", "The server was running in background, now it ended.")) == []
