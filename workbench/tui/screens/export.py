@@ -79,9 +79,9 @@ class ExportScreen(ModalScreen[Literal["run"] | None]):
     HELP = """\
 Choose the format and the path of the new file, or have it placed where its agent looks for it (p). The checks are in \
 the middle: a required check that failed blocks the export until you confirm. The new file holds the session's \
-secrets, because its agent may need them; m masks those that can be found. A message's fate is kept, summarized, \
-shortened, cleared or dropped; the tail is the part kept unchanged, an epoch the part of a session between two \
-compactions. Afterwards the screen shows the steps that resume the session: y copies them, for a shell. No file is \
+secrets, because its agent may need them; m masks those that can be found. A fate is what happens to a message: kept, \
+summarized, shortened, cleared or dropped; the tail is the part kept unchanged, an epoch the part of a session between \
+two compactions. Afterwards the screen shows the steps that resume the session: y copies them, for a shell. No file is \
 ever overwritten, and the open session is never changed."""
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
