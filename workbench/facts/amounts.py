@@ -35,7 +35,8 @@ _UNITS: dict[str, dict[float, str]] = {
     "metre": {1e-3: "mm", 0.01: "cm centimetre centimetres", 0.0254: "inch inches", 0.3048: "ft foot feet",
               1: "metre metres meter meters", 1e3: "km kilometre kilometres", 1609.344: "mile miles"},
     "kilogram": {1e-3: "g gram grams", 1: "kg kilo kilos kilogram kilograms", 1e3: "tonne tonnes"},
-    "litre": {1e-3: "ml", 0.01: "cl", 1: "litre litres liter liters", 4: "gallon gallons"},
+    "litre": {1e-3: "ml", 0.01: "cl", 1: "litre litres liter liters"},
+    "gallon": {1: "gallon gallons"},  # of two sizes
     "place in a row": {1: "st nd rd th"},
 }  # fmt: skip
 _SCALES = {

@@ -2,8 +2,8 @@
 
 An update repeats the earlier sentence with another value in the same place ("A ticket costs nine pounds." after "A
 ticket costs seven pounds."). Or it announces a change ("actually", "no longer", "make that"), has another value of the
-same kind, and shares a word that few sentences have: "Actually, the removal firm may charge 13,500 francs." Sentences
-of one message do not update each other.
+same kind, and shares a word that few sentences have: "Actually, the movers may charge 13,500 francs." Sentences of one
+message do not update each other. Most cues, dates and orders are English.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ from workbench.facts.amounts import units, values_in, with_digits
 from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, NUMBER_WORDS, content_terms, language_of
 from workbench.facts.topics import topic_of
 
-RARE = 0.05
-"""Most sentences with a rare word, as a share of all; at least `FEW`."""
-FEW, MOST_RARE = 3, 0.25
+RARE, FEW = 0.05, 3
+"""Most sentences with a rare word: a share of all, but `FEW` where that is less."""
+MOST_RARE = 0.25
+"""Most sentences with a rare word in a short session, as a share of all."""
+COMPARED = 30
+"""Most sentences with which one is compared for the same word, or for the same beginning or end."""
 
 
 @session_cache(16)
 def updates(sentences: tuple[str, ...], messages: tuple[int, ...]) -> tuple[int | None, ...]:
     """Return for each sentence the index of the newest later one that updates it, or None. `messages`: number of each
-    sentence's message. Nearly linear: only sentences that share a frame or a rare word are compared."""
+    sentence's message. Nearly linear: a sentence is compared with at most `COMPARED` that share a word, or a beginning
+    or end."""
     language = language_of(" ".join(sentences))
     ones = [_read(text, language) for text in sentences]
     found: list[int | None] = [None] * len(ones)
@@ -42,7 +46,7 @@ def updates(sentences: tuple[str, ...], messages: tuple[int, ...]) -> tuple[int 
     for at, one in enumerate(ones):
         for term in one.terms:
             spread[term].append(at)
-    most = min(max(FEW, RARE * len(ones)), MOST_RARE * len(ones))
+    most = min(max(FEW, RARE * len(ones)), MOST_RARE * len(ones), COMPARED)
     for new, one in enumerate(ones):
         if not one.announces:
             continue
@@ -52,7 +56,8 @@ def updates(sentences: tuple[str, ...], messages: tuple[int, ...]) -> tuple[int 
                 for old in spread[term]:
                     if old < new and messages[old] != messages[new] and found[old] is None and _differs(ones[old], one):
                         scores[old] += log((len(ones) + 1) / len(spread[term]))
-        best = [old for old in scores if scores[old] == max(scores.values())]
+        highest = max(scores.values(), default=0.0)
+        best = [old for old, score in scores.items() if score == highest]
         if len(best) == 1:
             found[best[0]] = new
     return tuple(found)
@@ -114,10 +119,6 @@ def _exchanged_values(ones: Sequence[_Sentence]) -> Iterator[tuple[int, int]]:
             frames[key].append(at)
 
 
-COMPARED = 30
-"""Number of the newest sentences with the same beginning or end that are compared."""
-
-
 def _exchanges(old: _Sentence, new: _Sentence) -> bool:
     first, second = old.words, new.words
     start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
@@ -162,38 +163,11 @@ _ORDER = re.compile(
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-    "twenty-first",
-    "twenty-second",
-    "twenty-third",
-    "twenty-fourth",
-    "twenty-fifth",
-    "twenty-sixth",
-    "twenty-seventh",
-    "twenty-eighth",
-    "twenty-ninth",
-    "thirtieth",
-    "thirty-first",
-]
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
+    "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+]  # fmt: skip
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _DAY = rf"({'|'.join(reversed(_DAYS))}|\d{{1,2}}(?=\D|\Z))(?:st|nd|rd|th)?"
 _DATE = re.compile(
@@ -232,12 +206,8 @@ def values_by_kind(text: str) -> dict[str, frozenset[str]]:
         found[kind].add(f"{value.amount:g}")
     for match in _NAME.finditer(rest):
         low = match[0].lower()
-        if (
-            low not in FUNCTION_WORDS
-            and low not in NUMBER_WORDS
-            and low not in units("english")
-            and low[:3] not in _MONTHS
-        ):
+        is_word = low in FUNCTION_WORDS or low in NUMBER_WORDS or low in units("english")
+        if not is_word and low[:3] not in _MONTHS:
             found["name"].add(match[0])
     return {kind: frozenset(several) for kind, several in found.items()}
 
