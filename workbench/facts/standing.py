@@ -18,8 +18,9 @@ from msgspec import Struct
 from workbench.base.session_caches import session_cache
 from workbench.facts.answers import typed_texts
 from workbench.facts.fact import Fact
+from workbench.facts.languages import languages_of
 from workbench.facts.pastes import passages
-from workbench.facts.standing_grammar import GATE, LANGUAGE, MIND, PROHIBITION, RULE, grammar, languages_of
+from workbench.facts.standing_grammar import GATE, LANGUAGE, MIND, PROHIBITION, RULE, grammar
 from workbench.facts.standing_signs import Sentence, is_long, probabilities
 from workbench.facts.supersession import superseding
 from workbench.facts.topics import is_correction

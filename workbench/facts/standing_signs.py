@@ -19,7 +19,8 @@ from importlib.resources import files
 
 from msgspec import Struct
 
-from workbench.facts.standing_grammar import GRAMMAR, Grammar, RuleGround, grammar, languages_of, least_reach
+from workbench.facts.languages import languages_of
+from workbench.facts.standing_grammar import GRAMMAR, Grammar, RuleGround, grammar, least_reach
 from workbench.facts.wording import is_question, normalize
 
 UNLIKELY = 0.05

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -41,16 +41,17 @@ def alternatives(section: str, name: str, languages: Iterable[str] = LANGUAGES) 
     return "|".join(found for one in languages if (found := table(one, section).get(name, "")))
 
 
-def bounded(section: str, name: str) -> str:
-    """Return an entry of all languages as one pattern, with word boundaries in languages with spaces."""
-    spaced, unspaced = (alternatives(section, name, languages) for languages in (SPACED, UNSPACED))
+def bounded(section: str, name: str, languages: Collection[str] = LANGUAGES) -> str:
+    """Return an entry of several languages as one pattern, with word boundaries in languages with spaces."""
+    kinds = ([one for one in several if one in languages] for several in (SPACED, UNSPACED))
+    spaced, unspaced = (alternatives(section, name, several) for several in kinds)
     return "|".join(filter(None, (rf"(?<!\w)(?:{spaced})(?!\w)" if spaced else "", unspaced)))
 
 
 @cache
-def pattern(section: str, *names: str) -> re.Pattern[str]:
-    """Return entries of all languages as one compiled pattern."""
-    return re.compile("|".join(bounded(section, name) for name in names))
+def pattern(section: str, *names: str, languages: tuple[str, ...] = LANGUAGES) -> re.Pattern[str]:
+    """Return entries of several languages as one compiled pattern, which matches nothing if there are none."""
+    return re.compile("|".join(filter(None, (bounded(section, name, languages) for name in names))) or r"(?!)")
 
 
 def words(section: str, name: str) -> frozenset[str]:
