@@ -108,11 +108,19 @@ def test_files_changed_before_the_last_compaction_are_not_listed_again() -> None
     assert [file.name for file in snapshot.files] == ["/src/part2.py"]
 
 
-def test_secrets_are_masked_in_the_snapshot() -> None:
+def test_secrets_are_masked_in_every_part_of_the_snapshot() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    snapshot = take_snapshot(read(user("u1", None, f"Never log {secret} anywhere."), *_lines()[1:]))
+    snapshot = _snapshot(
+        user("u2", "a1", f"Never log {secret} anywhere."),
+        assistant("c1", "u2", "m2", call("t1", "Bash", command=f"npm run {secret}", run_in_background=True)),
+        result("r1", "c1", "t1", "Command running in background with ID: bash_7. Output is written elsewhere."),
+        assistant("c2", "r1", "m3", call("t2", "TodoWrite", todos=[{"content": f"Use {secret}", "status": "pending"}])),
+        result("r2", "c2", "t2"),
+        assistant("c3", "r2", "m4", call("t3", "Write", file_path=f"/src/{secret}.py", content="a")),
+        result("r3", "c3", "t3"),
+    )
+    assert (len(snapshot.running), len(snapshot.tasks), len(snapshot.files)) == (1, 1, 1)
     assert secret not in str(snapshot)
-    assert len(snapshot.texts) == 1
 
 
 def test_rule_files_of_the_project_and_those_above_it_are_read(tmp_path: Path) -> None:

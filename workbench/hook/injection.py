@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from workbench.base.figures import grouped
-from workbench.base.secrets import masked
 from workbench.base.text import clip, counted
 from workbench.hook.lost import LostWork
 
@@ -49,7 +48,7 @@ def injection(lost: LostWork, limit: int = TOKENS) -> Injection:
     Of each, the newest are shown that fit; the others are counted at the end."""
     introduction = f"{INTRODUCTION} {QUOTATIONS}" if lost.rules or lost.request else INTRODUCTION
     left = limit - estimated_tokens(introduction) - NOTE_TOKENS
-    request = _clipped(masked(lost.request), int(max(left, 0) * REQUEST_SHARE))
+    request = _clipped(lost.request, int(max(left, 0) * REQUEST_SHARE))
     left -= estimated_tokens(_quoted(request))
     parts, shown, left_out = [introduction], list[str](), list[str]()
     for section in _sections(lost, request):
@@ -71,7 +70,7 @@ def injection(lost: LostWork, limit: int = TOKENS) -> Injection:
 
 def _sections(lost: LostWork, request: str) -> Iterator[_Section]:
     """Yield what is lost by kind. A rule that stands in the quoted request is not repeated."""
-    rules = (masked(rule) for rule in lost.rules)
+    rules = lost.rules
     yield _Section("Rules of the user:", "rule", tuple(_quoted(rule) for rule in rules if rule not in request))
     yield _Section("Open request of the user:", "request", (_quoted(request),) if request else ())
     yield _Section("Running in the background:", "background task", _items(lost.running))
@@ -106,7 +105,7 @@ def _quoted(text: str) -> str:
 
 
 def _items(several: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"- {clip(' '.join(masked(one).split()), LONGEST_ITEM)}" for one in several)
+    return tuple(f"- {clip(' '.join(one.split()), LONGEST_ITEM)}" for one in several)
 
 
 LONGEST_ITEM = 200

@@ -21,7 +21,8 @@ from workbench.session import Message, Text
 
 
 class LostWork(Struct, frozen=True):
-    """Work in force that the new context lacks. `rules` are oldest first, `files` by their last change."""
+    """Work in force that the new context lacks, with secrets masked as in the snapshot. `rules` are oldest first,
+    `files` by their last change."""
 
     rules: tuple[str, ...] = ()
     request: str = ""
