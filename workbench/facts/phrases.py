@@ -89,8 +89,8 @@ class Phrases:
 def phrases_for(low: str, stems: str = "english") -> Phrases:
     """Return the patterns for a lower-case sentence: of its possible languages, and of the session's, that of
     `stems`."""
-    own = SPACED[LANGUAGES_OF_STEMS.index(stems)]
-    return _phrases(tuple(one for one in LANGUAGES if one == own or one in languages_of(low)), stems)
+    possible = {*languages_of(low), SPACED[LANGUAGES_OF_STEMS.index(stems)]}
+    return _phrases(tuple(one for one in LANGUAGES if one in possible), stems)
 
 
 _phrases = cache(Phrases)
