@@ -32,7 +32,7 @@ _LINE = re.compile(r"^\W*(\d{1,6})\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE |
 
 
 class ItemJudgement(Struct, frozen=True):
-    """The judge's answer for one item. `present` is 1, 0.5 (in part) or 0."""
+    """The judge's answer for one item. `present` is 1, 0.5 (in part) or 0; `right`: present and stated correctly."""
 
     present: float
     right: bool
@@ -41,8 +41,9 @@ class ItemJudgement(Struct, frozen=True):
 class JudgeResult(Struct, frozen=True):
     """The judge's answers on the facts whose messages an outcome does not keep, as shares.
 
-    `facts` is the number of facts with an answer. `present` and `right` are shares of them, 0 to 1, None without one.
-    `agreed_present` and `agreed_right` are the shares of the `pairs` on which the judge agrees with the human labels.
+    `facts` is the number of facts with an answer. `present` and `right` are shares of them, 0 to 1, in which a fact
+    stated in part counts half; None if no fact has an answer. `agreed_present` and `agreed_right` are the shares of
+    the `pairs` on which the judge agrees with the human labels.
     """
 
     facts: int
@@ -76,7 +77,7 @@ def requests(facts: Sequence[TrackedFact], text: str) -> list[SummaryRequest]:
 
 
 def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> JudgeResult:
-    """Return the shares by the answers to `requests`, in the same order."""
+    """Compute the result from the `answers` to `requests`, one per request and in their order."""
     calls = -(-len(facts) // ITEMS_PER_CALL)
     of_facts, of_pairs = judgements(answers[:calls]), judgements(answers[calls:])
     labelled = list(labelled_pairs())

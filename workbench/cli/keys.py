@@ -2,7 +2,7 @@
 
 The types are named, not imported, because most commands need few of them. A key carries its unit: `_tokens`, `_usd`,
 `_share` (0 to 1), `_seconds`. `cost` and keys that end in `_cost` are in the `cost_unit` of the same object. `message`
-is a message's id, `number` its place in the context, from 1.
+is a message's id. `number` counts from 1: messages of the context, or rounds or generations in objects about these.
 """
 
 KEYS = {

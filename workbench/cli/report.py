@@ -44,10 +44,10 @@ def command(
     chosen: Selection, out: Path | None, compare: str, mask_home: bool, mask_mail: bool, overwrite: bool, as_json: bool,
     as_csv: str | None,
 ) -> None:  # fmt: skip
-    """Write a page about FILE: why it overflowed in a sentence, the context before and after as bars, findings,
+    """Write a page about FILE: one sentence on why it overflowed, the context before and after as bars, findings,
     growth, compared presets, lost facts, work repeated after compactions (rework), settings.
 
-    The page is self-contained and has no script; secrets recognized by shape, name or place are masked, and it
+    The page is self-contained and has no script. Secrets recognized by shape, name or place are masked; the page
     says so. It quotes the session: read it before you share it.
     """
     from workbench.report.contents import collect

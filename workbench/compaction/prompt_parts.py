@@ -26,8 +26,8 @@ class PromptPart(Struct, frozen=True):
 
 
 def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
-    """System prompt and tools, then the messages in the tags of their roles. Secrets are masked before inputs become
-    JSON, whose escapes would hide them."""
+    """Return two parts: the system prompt with the tools, and the messages in the tags of their roles. Secrets in
+    messages are masked before inputs of calls become JSON, because a secret with JSON escapes is not recognized."""
     messages = context.shape.masked
     answered = {result.call_id for message in messages for result in message.results}
     text_of_messages = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
@@ -38,7 +38,8 @@ def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
 
 
 def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
-    """Part before the history, with the first `lead` messages, which are the session's own system messages."""
+    """Return the part before the history, called `name`: the system prompt, the first `lead` messages (system messages
+    of the session), and the tools."""
     sizes = context.layout.sizes
     tokens = sizes.overhead + context.upto(lead).tokens
     known = context.prompt_tokens + context.tool_tokens

@@ -58,7 +58,7 @@ def fact_key(fact: Fact) -> str:
 
 
 SEARCHED_CHARS = 4_000
-"""Number of first characters that are searched in each text of a call's input."""
+"""Number of characters that are searched at the start of each text in a call's input, and of a fact's own text."""
 
 _TOKEN = re.compile(r"[\w#][\w.#@-]{1,199}")
 _NAMED = re.compile(

@@ -1,8 +1,8 @@
 """Novelty of a speaker's sentences: a score of how much new content each has.
 
-The score adds the rarity of each word among the speaker's sentences, halved for each earlier sentence that has the
-word, and `VALUE` for each number, name or quoted word (at most four, new or not). Questions and courtesies get a small
-share of it.
+The score is a sum. Each different word of the sentence adds its rarity among the speaker's sentences, halved for each
+earlier sentence with the same word. Each number, name or quoted word adds `VALUE`, up to four of them, even if it was
+mentioned before. Questions and courtesies get a part of the sum.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from workbench.facts.wording import is_question
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}|[^\W_]+(?:['’][^\W_]+)?")
 _ROOT = 6
-"""Number of letters of a word that are compared, so that inflected forms are equal."""
+"""Number of first letters of a word that are compared, so that most inflected forms count as the same word."""
 
 REPEATED = 0.5
 """Factor of a word's rarity for each earlier sentence that has the word."""
 
 VALUE = 3.0
-"""Score of a number, name or quoted word. The rarity of a word, in comparison, is the natural logarithm of (sentences +
+"""Score of a number, name or quoted word. For comparison: the rarity of a word is the natural logarithm of (sentences +
 1) / (sentences with the word)."""
 
 QUESTION, COURTESY = 0.4, 0.02
-"""Factors of the score of questions and courtesies; 1 for statements."""
+"""Factors by which the score of a question and of a courtesy is multiplied; 1 for other sentences."""
 
 
 def novelty(sentences: Sequence[str]) -> list[float]:

@@ -1,8 +1,8 @@
 """Demo of a session in about a minute: the context fills, a compaction fires, a rule is kept or lost.
 
-The input is the course of a session, and presets. The output is frames as plain data, each drawn as rows of cells.
-Screen, terminal recording and animated picture show the same rows. Nothing here waits, or reads a session file or a
-clock.
+The input is a session's messages in one sequence (`workbench.analysis.course.Course`) and presets. The output is frames
+as plain data, each drawn as rows of cells. Screen, terminal recording and animated picture show the same rows. Nothing
+here waits, reads a session file or reads a clock.
 
 frames.py   frame, lane and part: the data of a story
 lanes.py    replay of a session under a preset: parts of every prompt, compactions, states of the followed rule

@@ -62,8 +62,8 @@ class Requirements(BaseModel):
     max_tokens: largest context afterwards, system prompt and tools included.
     max_cost: most that the summaries may cost, in dollars, estimated at the model's prices.
     tool_pairs: every tool call keeps its result.
-    continuity: the user's newest request must be in the result, and after the first compaction the open tasks, the next
-      step and the running work must agree with it (`workbench.analysis.continuity`).
+    continuity: the user's newest request must be in the result. After the first compaction, the result must also agree
+      with that request on open tasks, next step and running work (`workbench.analysis.continuity`).
     generations: number of compactions, between which the context grows to its first size again; tool_pairs and
       max_cost must hold after the first one, all others after each.
     """
@@ -85,7 +85,7 @@ class Requirements(BaseModel):
 class CheckSpec(Requirements):
     """One check of a file. `sessions` are files, folders and patterns; `presets` are names, files of presets, and
     `recorded` for the compaction that the agent recorded. Paths are relative to the file of checks. `epoch` is a number
-    from 1 or "last", `window` is in tokens."""
+    from 1 or "last", `window` is in tokens. `line` is the line of its [[check]] in the file, 0 if unknown."""
 
     name: Annotated[str, Field(min_length=1)]
     sessions: Annotated[list[str], Field(min_length=1)]
@@ -197,8 +197,8 @@ _FAILED_STATES = {"none": "lost", "gone": "lost", "wrong": "wrong", "contradicte
 
 def rule_failures(held: Retention, watched: Sequence[RuleState], fails_on: Collection[str]) -> list[Failure]:
     """Return the user's rules and watched sentences whose state after a compaction is in `fails_on` (lost, wrong,
-    stale), and with "stale" all other stale facts. Superseded rules, and watched sentences that the context before did
-    not hold, do not count."""
+    stale), and with "stale" all other stale facts. A superseded rule fails only as stale: it is stated as if it were in
+    force. Watched sentences that the context before did not hold do not count."""
     found: list[Failure] = []
     for fact in (*held.facts, *held.tail):
         state = _FAILED_STATES.get(fact.state, "")

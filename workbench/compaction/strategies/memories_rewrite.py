@@ -1,7 +1,7 @@
 """`memories-rewrite`: rewrite the agent's long-term memories to fewer lines. The history is not touched.
 
-Code appends the newest memories word for word. The model may see them, so that it does not repeat them, but cannot
-change them. All lines count towards the limit, so that the result never fires the trigger.
+The newest memories follow the model's answer word for word. The model may see them, so that it does not repeat them,
+but cannot change them. All lines count towards the limit, so that the result never fires the trigger.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class MemoriesRewritePolicy(TextPolicy):
     recent_memories_subprompt: str = setting(
         vocabulary.shipped_text("recent-memories.en.md"),
         "summary",
-        "Ends the request: an instruction about the newest memories, shown in {recent_memories}. They "
-        "follow its answer word for word, whatever it says. Empty: no instruction.",
+        "Instruction about the newest memories, at the end of the request; {recent_memories} is replaced by them. "
+        "The result ends with them word for word, whatever the model answers. Empty: no instruction.",
         multiline=True,
     )
 
@@ -63,15 +63,15 @@ class MemoriesRewritePolicy(TextPolicy):
 
 
 def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
-    """Fires on more than `max_lines` lines."""
+    """Return one trigger, which fires on more than `max_lines` lines if there is a prompt."""
     fires = now.memory_lines > policy.max_lines and bool(policy.prompt.strip())
     note = "" if policy.prompt.strip() else "skipped: there is no prompt"
     return (Trigger("memories", now.memory_lines, policy.max_lines + 1, "lines", fires, note),)
 
 
 def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -> Compacting:
-    """Send one request for the older memories. The outcome has the result in `memories`; its messages are the
-    input's."""
+    """Send one request for the older memories. The outcome holds the rewritten memories in `memories`, and the
+    context's messages unchanged."""
     lines = context.memory_lines
     keep = policy.num_recent_memories_to_keep
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])

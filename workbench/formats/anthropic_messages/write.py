@@ -28,8 +28,8 @@ _SIGNED = frozenset(["anthropic-messages", "claude-code"])
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """Replace the messages of the loaded body; from another format, write a new body of the fields that the API
-    requires."""
+    """Return the loaded body with its messages replaced. A session of another format gets a new body: the fields that
+    the API requires, and the system prompt and tools that the session has."""
     losses: Losses = []
     if session.format == ID:
         data = _replace_messages(session, messages, losses)
@@ -77,8 +77,8 @@ def _replace_messages(session: Session, messages: Sequence[Message], losses: Los
 
 
 def _join_parts(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any]:
-    """Join parts of an element's content. A compaction block that is not first of all becomes text: the API would
-    ignore everything before it.
+    """Join parts of an element's content. A compaction block becomes text unless it is the first block of the first
+    message (`is_first`): the API would ignore everything before it. One without text becomes a loss.
     """
     content: list[Any] = []
     for part in parts:
@@ -130,9 +130,10 @@ def _is_own(block: Thinking | Opaque, signed: bool) -> bool:
 
 
 def _insert_user_first(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
-    """Insert a user message before a leading assistant turn, which the API refuses.
+    """Insert a user message before a leading assistant turn, which the API refuses. Without turns, return only the
+    user message.
 
-    A turn that begins with a compaction block may come first: the API would ignore anything before it.
+    An assistant turn that begins with a compaction block may come first: the API would ignore anything before it.
     """
     if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns

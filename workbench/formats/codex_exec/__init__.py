@@ -1,10 +1,11 @@
 """Output of `codex exec --json`: one event per line, from `thread.started` on.
 
-A capture holds no prompt, no instructions and no results of web searches, and one usage per turn, which is that of a
-call only if the turn made one. Checked against Codex 0.169; events: https://github.com/openai/codex, `codex-rs/exec`.
+A capture holds no prompt, no instructions and no results of web searches. It holds one usage per turn, which is the
+usage of a call only if the turn made a single call. Checked against Codex 0.169; events:
+https://github.com/openai/codex, `codex-rs/exec`.
 Read only: Codex resumes from its rollout, never from a capture.
 
-No usual place: it is printed; the user stores it.
+The format has no `places`: the command prints the events, and the user chooses where to store them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Copilot CLI events: `~/.copilot/session-state/<id>/events.jsonl`.
 
-The model is sent transformed user messages, notifications, responses and the results of their calls. A compaction runs
-in the background: its summary replaces the messages that existed when it began; later ones are kept. Events of
-sub-agents are only in the file view. The system prompt is the newest one in the file.
+The model is sent the user messages as Copilot transformed them (`transformedContent`), notifications, the model's
+responses and the results of their calls. A compaction runs in the background: its summary replaces the messages that
+existed when it began; later ones are kept. Events of sub-agents are in the file view, not in the context. The system
+prompt is the newest one in the file.
 """
 
 from __future__ import annotations

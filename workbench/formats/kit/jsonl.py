@@ -26,7 +26,7 @@ _EDGES = b" \t\r\x00"
 _BLANK = _EDGES + b"\n"
 _NOT_BLANK = re.compile(rb"[^ \t\r\n\x00]")
 _DECODER = json.JSONDecoder(strict=False)
-_LEFT_OUT = "NUL bytes left by a crash; ignored"
+_PADDING_PROBLEM = "NUL bytes left by a crash; ignored"
 _OBJECT = re.compile(r"\{\s*\"")
 _NULS = re.compile(rb"\x00(?:[^\n]*\x00)?")
 """NUL bytes of a blank line, from the first to the last."""
@@ -35,11 +35,11 @@ _TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s
 """Beginning of a record: its first key with a plain value, and its second key."""
 
 _OVERLAP = 8
-"""Characters before and after a decoding error among which the next record may begin; the longest token in between is
-an escape (`\\ud83d`)."""
+"""The beginning of the next record is searched from this many characters before a decoding error to as many after it.
+The longest token that can lie in between is an escape (`\\ud83d`)."""
 
 _TRIES = 64
-"""Positions in a cut record at which the next record is searched; each costs a scan of the line."""
+"""Most positions in a cut record that are tried as the beginning of the next one; each costs a scan of the line."""
 
 MOST_DIGITS = 300
 """Most digits, sign included, of an integer that is not read as a float; sums of such integers fit a float."""
@@ -89,7 +89,8 @@ def lines_in(file: BinaryIO, size: int, on_block: Callable[[bytes], object], blo
     """Return the lines of a file of about `size` bytes, read in blocks of `block` bytes (`BLOCK` for None); each block
     is passed to `on_block`.
 
-    Records are stored as those of a file being read. Iteration may raise LineTooLong and OSError.
+    The spans are stored in `Records.being_read(file)`, which reads the file on demand. Iteration may raise LineTooLong
+    and OSError.
     """
     return Lines(_records_in(file, on_block, block or BLOCK), Records.being_read(file), size)
 
@@ -164,7 +165,7 @@ def objects_of(
     """Yield the objects among records, each with its index in `records` and its line.
 
     Every record is added to `records`. Irregular records and values that are no objects cause warnings: the first ones
-    by line, the others as a count. `size` is the file's size in bytes, for the progress.
+    by line, the others as a count. `progress` gets the bytes read so far and `size`, the file's size in bytes.
     """
     due, irregular = 0, 0
     for record in found:
@@ -202,9 +203,8 @@ def object_of(raw: bytes) -> dict[str, Any] | None:
 
 
 def loads(raw: bytes) -> Any:
-    """Decode JSON that orjson rejects: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
-
-    Raises ValueError if it is still not JSON.
+    """Decode JSON, also with what orjson rejects: invalid UTF-8, halves of surrogate pairs, NaN, control characters in
+    strings. Raises ValueError for other text.
     """
     try:
         return orjson.loads(raw)
@@ -263,7 +263,7 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
     at += chunk.index(body)
     pieces = _pieces(body)
     padding = chunk.count(0) - sum(body.count(0, start, stop) for start, stop in pieces)
-    beside = f"{grouped(padding)} {_LEFT_OUT}" if padding else ""
+    padding_note = f"{grouped(padding)} {_PADDING_PROBLEM}" if padding else ""
     for number, (start, stop) in enumerate(pieces):
         raw = body[start:stop]
         try:
@@ -273,20 +273,20 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
             problem = "the file ends inside this line" if cut_off else "not JSON"
             if number < len(pieces) - 1:
                 problem = "is cut off, and another record follows on the same line"
-            yield _unreadable(at + start, at + stop, line, "; ".join(filter(None, (beside, problem))))
+            yield _unreadable(at + start, at + stop, line, "; ".join(filter(None, (padding_note, problem))))
         else:
-            problem = "; ".join(filter(None, (_problem(raw, number), beside)))
+            problem = "; ".join(filter(None, (_problem(raw, number), padding_note)))
             yield Record(at + start, at + stop, line, value, problem)
-        beside = ""
+        padding_note = ""
 
 
 def is_padding(record: Record) -> bool:
     """Return True for NUL bytes that fill lines, which have no content."""
-    return not record.readable and record.problem.endswith(_LEFT_OUT)
+    return not record.readable and record.problem.endswith(_PADDING_PROBLEM)
 
 
 def _padding(start: int, stop: int, line: int, count: int) -> Record:
-    return Record(start, stop, line, None, f"{grouped(count)} {_LEFT_OUT}", readable=False)
+    return Record(start, stop, line, None, f"{grouped(count)} {_PADDING_PROBLEM}", readable=False)
 
 
 def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
@@ -323,11 +323,12 @@ def _pieces(body: bytes) -> list[tuple[int, int]]:
 
 
 def _end_of_cut_record(text: str, at: int, broken: int) -> int:
-    """Return the start of the next complete record after the cut one at `at`, which stops being JSON at `broken`; the
-    end of the text if there is none.
+    """Return the start of the next complete record after the cut record at `at`, or the end of the text if there is
+    none. Decoding the cut record failed at `broken`.
 
-    A record cut within a string or word decodes a few characters into the next record, whose quotation mark ends the
-    string. A record cut before a value decodes the next record as that value, up to the end of the text.
+    If it is cut within a string or word, decoding fails a few characters after the beginning of the next record, whose
+    first quotation mark ends the string. If it is cut before a value, the next record is decoded as that value, and
+    decoding fails only at the end of the text.
     """
     for _ in range(_TRIES):
         if broken >= len(text):
@@ -344,11 +345,11 @@ def _end_of_cut_record(text: str, at: int, broken: int) -> int:
         except (ValueError, RecursionError):
             break
         else:
-            return _same_kind(text, at, found.start())
-    return _same_kind(text, at, len(text))
+            return _swallowed_record_start(text, at, found.start())
+    return _swallowed_record_start(text, at, len(text))
 
 
-def _same_kind(text: str, at: int, end: int) -> int:
+def _swallowed_record_start(text: str, at: int, end: int) -> int:
     """Return the start of a value inside the cut record at `at` that has the record's first two keys and reaches to
     `end`: it is the next record. Return `end` if there is none."""
     opening = _TWO_KEYS.match(text, at, end)

@@ -1,5 +1,7 @@
-"""Watched rules: turned on and off, judged in the background after every change; the line that has the agent's own
-compaction quote them with other rules and pins."""
+"""Watched rules on the bench: turn them on and off, judge them after every change, apply the fixes for a lost one, and
+copy the instruction that makes the agent's own compaction quote rules and pins.
+
+The shown compaction is assessed here as well. All computing is done in threads."""
 
 from __future__ import annotations
 
@@ -118,7 +120,8 @@ async def _instruction(bench: Bench) -> CompactInstruction:
 
 
 def start_assessment(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Assess the compaction again if the shown bench changed; without a result of a run, only if it is small."""
+    """Assess the compaction again if the shown bench changed. A bench without a result of a run is assessed only if its
+    context is small (`planning.is_small`)."""
     if planning.is_newly_previewed(was, now) and (now.shown.result or planning.is_small(now.shown)):
         host.spawn("receipt", assess_shown, host)
 
@@ -132,7 +135,7 @@ async def assess_shown(host: Host) -> None:
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, assessment=found))
         if planning.is_small(bench):
-            await _instruction(bench)  # the facts are known now; an action without an effect is then off
+            await _instruction(bench)  # the facts are known now; an empty instruction turns its action off
 
 
 def _assess(bench: Bench) -> Assessment:

@@ -1,4 +1,5 @@
-"""Line under the panes: an input for a search or a number, then the results of search, filter and order."""
+"""Line under the panes: an input for a search or for the number of a message or round, then the results of search,
+filter and order."""
 
 from __future__ import annotations
 
