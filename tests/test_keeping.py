@@ -92,6 +92,25 @@ def test_what_was_looked_up_follows_what_was_needed() -> None:
     assert used_after(session, 2) == ()
 
 
+@pytest.mark.parametrize(
+    ("later", "names"),
+    [
+        ([agent("I call turn_beam and countKnots, then beam.")], ["turn_beam", "countKnots"]),
+        ([told("def turn_beam():"), agent("I call turn_beam.")], ["turn_beam"]),
+        ([user("Call turn_beam."), agent("I call turn_beam.")], []),
+        ([agent("I call turn_beam."), agent("Again turn_beam.")], ["turn_beam"]),
+        ([agent("I call cut_thread and LoomParts.")], []),
+        ([], []),
+    ],
+)
+def test_a_name_of_code_is_used_until_the_user_states_it_again(later: list[Message], names: list[str]) -> None:
+    head = [agent("I wrote turn_beam, countKnots, beam and LoomParts.")]
+    epochs = (Epoch(1, range(1), Compaction()), Epoch(2, range(1, 1 + len(later))))
+    session = Session("codex", None, (*head, *later), Records(b""), epochs=epochs, system="Use LoomParts.")
+    assert [(item.kind, item.text) for item in used_after(session, 1)] == [("name", name) for name in names]
+    assert needed_after(session, 1) == ()
+
+
 def test_what_an_agent_writes_into_a_file_is_no_use_of_it() -> None:
     for body in (
         f"<content>tension is 4250 grams {'x' * 400}</content>",

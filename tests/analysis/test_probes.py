@@ -280,6 +280,23 @@ class TestNeeded:
         (found,) = [one for one in questions_about(read, [Item("path", "src/gates.py", ("src/gates.py",))]) if one.used]
         assert (found.question, found.answer) == ("In which file is `follow_sluice` defined?", "src/gates.py")
 
+    def test_a_name_by_the_only_file_that_defines_it(self) -> None:
+        used = call("Read", {"file_path": "src/gates.py"})
+        read = (agent("", used), result(used, "1\tdef follow_sluice(level):\n2\t    return level"))
+        other = call("Read", {"file_path": "src/locks.py"})
+        twice = (*read, agent("", other), result(other, "1\tdef follow_sluice(level):\n2\t    return 7"))
+        needed = [Item("name", "follow_sluice", ("follow_sluice",))]
+        (found,) = [one for one in questions_about(read, needed) if one.used]
+        assert (found.question, found.answer) == ("In which file is `follow_sluice` defined?", "src/gates.py")
+        assert not [one for one in questions_about(twice, needed) if one.used]
+
+    def test_a_name_by_the_sentence_that_has_it(self) -> None:
+        talk = (agent("Only the method `follow_sluice` waits until the lower basin is completely empty."),)
+        (found,) = [
+            one for one in questions_about(talk, [Item("name", "follow_sluice", ("follow_sluice",))]) if one.used
+        ]
+        assert (found.kind, found.answer) == ("recall", "follow_sluice")
+
     def test_a_file_by_a_name_in_a_line_that_a_search_found(self) -> None:
         used = call("Bash", {"command": "grep -rn sluice src"})
         hits = "src/gates.py:12:def follow_sluice(level):\nsrc/locks.py:7:    follow_sluice(3)"

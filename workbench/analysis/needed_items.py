@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -41,9 +41,10 @@ from workbench.analysis.retention import is_unreadable, new_messages
 from workbench.compaction.outcome import Outcome
 from workbench.session import Message, Session, ToolResult
 
-Kind = Literal["path", "command", "number", "id", "decision", "stated"]
+Kind = Literal["path", "command", "number", "id", "decision", "stated", "name"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[Kind, ...] = get_args(Kind)[:-1]
+"""Kinds of needed items. A name of code is only asked about (`used_after`): the agent finds it with one search."""
 
 USED: dict[Kind, float] = {"decision": 0.35, "stated": 0.5}
 """Share of a sentence's words that one later sentence must have to use it, or to state it again."""
@@ -84,7 +85,7 @@ _EVERYWHERE = frozenset(_COMMON_NAMES.split())
 
 
 class Item(Struct, frozen=True):
-    """Needed item. `forms`: spellings of a path, command, number or id; () for a sentence. `words`: words of a
+    """Needed item. `forms`: spellings of a path, command, number, id or name; () for a sentence. `words`: words of a
     sentence; empty for other kinds."""
 
     kind: Kind
@@ -300,11 +301,30 @@ def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
 
 def used_after(session: Session, epoch: int) -> tuple[Item, ...]:
     """Return the items of an epoch's context (from 1) that the agent used later: those of `needed_after`, then those
-    that it looked up again first; () for the newest epoch."""
+    that it looked up again first, then names of its code; () for the newest epoch."""
     later = messages_after(session, epoch, following(session, epoch))
     head, folder = session.context(epoch), project_folder(session)
     needed = needed_items(head, later, folder, session.system)
-    return tuple(dict.fromkeys((*needed, *needed_items(head, later, folder, session.system, looked_up=True))))
+    looked_up = needed_items(head, later, folder, session.system, looked_up=True)
+    return tuple(dict.fromkeys((*needed, *looked_up, *_used_names(head, later, session.system))))
+
+
+def _used_names(head: Sequence[Message], later: Sequence[Message], system: str) -> Iterator[Item]:
+    """Yield the names of code in `head` that the agent uses in `later` before a user message states them again, in the
+    order of first use. Names in the system prompt are left out."""
+    known = {name for message in head for text in texts(message) for name in _CODE_NAME.findall(text)} if later else {}
+    seen = set(_CODE_NAME.findall(system))
+    for message in later:
+        from_agent = message.role == "assistant"
+        named = [*texts(message, longest=LONG_VALUE)] if from_agent else texts(_without_results(message))
+        for name in dict.fromkeys(one for text in named for one in _CODE_NAME.findall(text)):
+            if from_agent and name in known and name not in seen:
+                yield Item("name", name, (name,))
+            seen.add(name)
+
+
+_CODE_NAME = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[a-z0-9]*[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+)\b")
+"""A name of several words: `parse_line`, `parseLine`, `LineParser`."""
 
 
 def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> list[Message]:

@@ -1,4 +1,4 @@
-"""Questions about what the session used later: files, commands, numbers, identifiers and sentences.
+"""Questions about what the session used later: files, names of code, commands, numbers, identifiers and sentences.
 
 `workbench.analysis.needed_items` says what was used. Each item is asked for by what the context says about it: the
 name that only this file defines, the beginning of a command, the sentence or the line of a tool result around a value.
@@ -55,10 +55,12 @@ RANK = 4.0
 
 
 def is_about(probe: Probe, item: Item) -> bool:
-    """True if the answer of a question is an item, or holds its name."""
+    """True if the answer of a question is an item or holds its name, or if it asks where a name is."""
     answers = (probe.answer, *probe.accept)
     if item.words:
         return item.text in probe.says
+    if item.kind == "name" and f"`{item.text}`" in probe.question:
+        return True
     return any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
 
 
@@ -110,11 +112,11 @@ class _Search:
         self.prose = [(index, one) for index, message in enumerate(source.messages) for one in _prose(message)]
         self.low = [" ".join(one.lower().split()) for _, one in self.prose]
         self.contents = list(_contents(source))
-        self._names: dict[str, set[str]] = {}
+        self._names: dict[str, dict[str, int]] = {}
         self._lines: dict[str, set[str]] = {}
-        for path, _, text in self.contents:
+        for path, index, text in self.contents:
             for name in _defined(text):
-                self._names.setdefault(name, set()).add(path)
+                self._names.setdefault(name, {}).setdefault(path, index)
             for line in (*_prose_lines(text), *_tests(text)):
                 self._lines.setdefault(line, set()).add(path)
 
@@ -127,6 +129,9 @@ class _Search:
                 yield from self._around(item)
             case "command":
                 yield from self._command(item)
+            case "name":
+                yield from self._definition_of(item.text)
+                yield from self._around(item)
             case "number" | "id":
                 yield from self._around(item)
             case "decision" | "stated":
@@ -134,14 +139,20 @@ class _Search:
 
     def _definitions(self, item: Item) -> Iterator[ProbeCandidate]:
         """Yield a question for the first name that only this file defines and that its path does not give away."""
-        for path, index, text in self.contents:
+        for path, _, text in self.contents:
             for name in _defined(text) if _is_file(path, item) else ():
-                parts = _name_parts(name)
-                if self._names[name] != {path} or len(parts) < 2 or any(part in path.lower() for part in parts):
-                    continue
-                says = f"`{name}` is in {path}"
-                yield self._of_file(f"In which file is `{name}` defined?", path, index, says, RANK)
-                return
+                if found := [*self._definition_of(name)]:
+                    yield from found
+                    return
+
+    def _definition_of(self, name: str) -> Iterator[ProbeCandidate]:
+        """Yield a question for the only file that defines a name, if its path does not give it away."""
+        parts, paths = _name_parts(name), self._names.get(name, {})
+        if len(paths) != 1 or len(parts) < 2:
+            return
+        ((path, index),) = paths.items()
+        if not any(part in path.lower() for part in parts):
+            yield self._of_file(f"In which file is `{name}` defined?", path, index, f"`{name}` is in {path}", RANK)
 
     def _only_in_file(
         self, item: Item, lines_of: Callable[[str], Iterable[str]], question: str, rank: float
