@@ -32,7 +32,7 @@ Y_LABEL, X_LABEL = "tokens", "call"
 """Labels of the axes."""
 
 LEVEL, MARK, AXIS, TICK = "level", "mark", "axis", "tick"
-"""Owners of cells that belong to no line; a line's cells have its sign."""
+"""Owners of cells that belong to no line. The owner of a line's cells is the line's sign."""
 
 Cell = tuple[str, str]
 """Character and its owner; "" for none."""
@@ -109,8 +109,8 @@ def highest_of(lines: Iterable[PlotLine]) -> int:
 
 
 def shown_levels(levels: Sequence[Level], highest: float) -> list[Level]:
-    """Return the levels to draw in a plot with lines up to `highest`; a distant level would flatten the lines and is
-    left out."""
+    """Return the levels to draw in a plot with lines up to `highest`. A level above 1.5 times that is left out, because
+    it would flatten the lines."""
     return [level for level in levels if 0 < level.value <= highest * 1.5]
 
 
@@ -221,7 +221,7 @@ class _Canvas:
 
 
 def _dotted_points(points: Sequence[tuple[int, int]], plane: Plane) -> Iterator[tuple[int, int]]:
-    """Yield the first point of every other column."""
+    """Yield the first point in each pair of neighbouring columns."""
 
     def place(point: tuple[int, int]) -> int:
         return math.floor(plane.column(point[0])) // 2

@@ -28,8 +28,8 @@ PIECE_FILES, PIECE_BYTES = 128, 32_000_000
 is done."""
 
 MAX_REPLAYED = 250
-"""Approximate number of files whose long sessions are replayed: of more files a sample is drawn by name. A replay costs
-several times as much as reading, and more of them would not change the advice."""
+"""Approximate number of files whose long sessions are replayed; if there are more, a sample is chosen by name. A replay
+costs several times as much as reading, and more of them would not change the advice."""
 
 SINGLE_PROCESS_BYTES = 8_000_000
 """Total size up to which the files are read in this process: starting others takes longer."""
@@ -45,8 +45,9 @@ class FileResult:
 
 
 def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None) -> Iterator[AuditFile | SessionRow]:
-    """Yield the files that may be sessions, in the agents' folders or below `folders` (which may be sessions
-    themselves), each once; a row with an error where there are too many. Raises BadInput for a missing folder."""
+    """Yield the files that may be sessions, each once: below `folders`, each of which may itself be a session, or
+    without folders in the places `looked_at` (None: those of all agents). A folder with too many files also yields a
+    row with an error. Raises BadInput for a missing folder."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"{folder} does not exist; name a folder in which to look for sessions.")
@@ -165,7 +166,8 @@ def survey_files(works: tuple[AuditFile, ...]) -> tuple[FileRows, ...]:
 
 
 def survey_file(work: AuditFile) -> FileRows:
-    """Return the rows of a file. The analysis is imported only here: cached rows, and those of workers, need none."""
+    """Return the rows of a file. The analysis is imported here, because a process that only collects rows from the
+    cache or from workers does not need it."""
     from workbench.auditing import survey
 
     return survey.survey_file(work)

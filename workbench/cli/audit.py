@@ -95,9 +95,9 @@ def command(folders: tuple[Path, ...], quick: bool, **options: Any) -> None:
     rest is estimated. Long sessions, and those that record a compaction, are replayed at several sizes, and a
     sentence for each agent says which would have been cheapest.
 
-    With --quick, `full` is the context of the last recorded call against the window, with its source; compactions are
-    those at the ends of the file, marked + where there may be more between. Of a FILE with several sessions it lists
-    those; `cwb FILE --part ID` opens one.
+    With --quick, `full` is the share of the window that the last recorded call takes. Compactions are counted at the
+    ends of a file only; a + says that there may be more in between. For a FILE with several sessions, --quick lists
+    these; `cwb FILE --part ID` opens one.
     """
     if quick:
         list_sessions(folders, **options)
@@ -130,7 +130,7 @@ def _audit(
         _show(folders)
         return
     listed = column(about or "sessions", order) if order else None
-    rows = [row for row in audit_of(_rows(folders, cluster, newest, fresh=fresh)).rows if _is_agents(row, tool)]
+    rows = [row for row in audit_of(_rows(folders, cluster, newest, fresh=fresh)).rows if _is_of_agent(row, tool)]
     rows = [*matching(rows, search)]
     by = by or ("tool",)
     for target in saved:
@@ -202,7 +202,7 @@ def _show_progress() -> Iterator[Callable[[int, int], None]]:
         click.echo(over_line(), err=True, nl=False)
 
 
-def _is_agents(row: SessionRow, tool: str) -> bool:
+def _is_of_agent(row: SessionRow, tool: str) -> bool:
     return not tool or is_named(tool, row.tool, row.format)
 
 

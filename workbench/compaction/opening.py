@@ -32,8 +32,8 @@ _MAKERS: dict[str, Api] = {
 def context_at(
     session: Session, epoch: int | None, counter: Counter, *, window: int | None = None, scale: Scale | None = None
 ) -> Context:
-    """Context of an epoch (from 1, by default the newest), with sizes from the counts so far of `counter`, scaled by
-    `scale` from an exact count if there was one. `window`: context window set by the user.
+    """Return the context of an epoch (from 1; None for the newest). Its sizes use what `counter` has counted so far,
+    multiplied by `scale` if an exact count gave one. `window`: context window set by the user, in tokens.
 
     Raises BadInput for an epoch that the session does not have.
     """
@@ -80,7 +80,7 @@ def epoch_of(session: Session, epoch: int | None) -> int:
 
 
 def recounted(context: Context, session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Context:
-    """The context, epoch `epoch` of `session`, with sizes from the counts so far of `counter`."""
+    """Return `context`, which is epoch `epoch` of `session`, with sizes that use what `counter` has counted so far."""
     sizes = session_sizes(session, epoch, counter, scale)
     return context.with_(layout=Layout(context.shape, sizes))
 
@@ -94,7 +94,7 @@ def _overflowed(session: Session, epoch: int) -> bool:
 
 
 def _project_rules(cwd: str | None) -> str:
-    """Text of CODE_LAW.md (any case) in the session's project directory, "" without one."""
+    """First `RULES_CHARS` characters of CODE_LAW.md (any case) in the session's project directory, "" without one."""
     if not cwd:
         return ""
     try:

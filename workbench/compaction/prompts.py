@@ -204,7 +204,7 @@ def _in_template(path: Path, prompt: LoadedPrompt) -> Iterator[tuple[int, str]]:
 
 
 def _render_samples(path: Path, prompt: LoadedPrompt, known: Collection[str]) -> None:
-    """Render a template with sample values."""
+    """Render a template with filled and with empty values. Raises BadInput with the line at which that fails."""
     for sample in (["sample"], []):
         filled(path, prompt, dict.fromkeys(known, sample))
 

@@ -156,8 +156,8 @@ ECHO_CHARS = 80
 
 
 def decision_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Yield decisions: the user's answers with their question, then sentences of the user, then of the agent. `by` is
-    `user` or `agent`."""
+    """Yield decisions: answers that the user gave through tools, then answers and decisions in the user's text, then
+    decisions in the agent's text. The detail of an answer is its question. `by` is `user` or `agent`."""
     for answer in user_answers(messages):
         if answer.settles:
             yield Fact("decision", answer.text, answer.message, answer.index, answer.question, by="user")

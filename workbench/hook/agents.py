@@ -1,9 +1,9 @@
 """Agents with hooks: the events that store a snapshot, hold a summary, or may add to the context, and what is missing.
 
-Measured with Claude Code 2.1.150 to 2.1.332, at /compact and at automatic compactions at a prompt and within a turn:
-PreCompact, SubagentStop (`agent_type` "", its last message is the summary), SessionStart (`compact`), and only then
-PostCompact and the transcript. The very next request has what SessionStart added. Codex 0.169 and pi 1.6 record the
-compaction first, and the next request has what SessionStart or `sendMessage` added.
+Order of events in Claude Code 2.1.150 to 2.1.332, measured at /compact and at automatic compactions at a prompt and
+within a turn: PreCompact, SubagentStop (`agent_type` "", its last message is the summary), SessionStart (`compact`);
+PostCompact and the record in the transcript follow these. Codex 0.169 and pi 1.6 record the compaction before
+SessionStart and `session_compact`. In all of them, the next request contains what SessionStart or `sendMessage` added.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import NamedTuple
 
 
 class Agent(NamedTuple):
-    """An agent and its events. A named tuple, because msgspec takes longer to import than most events to answer.
+    """An agent and its events. A named tuple, because importing msgspec takes longer than handling most events.
 
     reader: function that reads its sessions, in `workbench.formats`, as "module:name".
     before: event that comes before a compaction.
     summary: event that may hold the summary, and the key of its text. adds: events whose output is added to the context
     of the next request, each with the `source` that it must have ("" for any).
-    rule_files: files that the agent sends with every call, in the project's folder, those above it, and `folder`.
+    rule_files: names of the files with rules that the agent sends with every call. It looks for them in the project's
+    folder, the folders above it, and `folder`.
     folder: the agent's folder in the user's home; the variable `folder_variable` names another.
-    user_file: settings file in it. project_file: settings file in a project's folder. plugin: file of `plugins/` that
-    is written there, for an agent without hooks in settings. note: what the user has to do after the installation.
+    user_file: settings file in `folder`. project_file: settings file in a project's folder. plugin: file of `plugins/`
+    that is written there, for an agent without hooks in settings. note: what the user has to do after the installation.
     missing: what the agent cannot do, one sentence; "" for an agent that can be installed.
     """
 
@@ -44,13 +45,13 @@ class Agent(NamedTuple):
     missing: str = ""
 
     def home(self, environ: Mapping[str, str]) -> Path:
-        """The agent's folder of the user."""
+        """The agent's folder: the one that `folder_variable` names in `environ`, else `folder` in the user's home."""
         moved = environ.get(self.folder_variable) if self.folder_variable else None
         return Path(moved) if moved else Path.home() / self.folder
 
     @property
     def events(self) -> dict[str, str]:
-        """Events to be called for, each with its matcher ("" for none)."""
+        """Events for which the agent must call the hook, each with its matcher ("" for none)."""
         names = (self.before, self.summary[0], *self.adds)
         return {name: self.adds.get(name, "") for name in names if name}
 

@@ -55,8 +55,9 @@ KEPT_TOOL_USES = 3
 
 
 class SummarizerName(Struct, frozen=True):
-    """Parts of a summarizer's name. `kind` is a key of `NAME_FORMS` or a connection; `detail` is the file, model, run
-    or failure, or mode and model. `over` is the connection of a server that compacts."""
+    """Parts of a summarizer's name. `kind` is a key of `NAME_FORMS` or a connection. `detail` is the text after the
+    colon: file, command, run, recording, failure or model, or mode and model. `over` is the connection of a server that
+    compacts."""
 
     kind: str
     detail: str = ""
@@ -124,7 +125,7 @@ def parse_name(text: str) -> SummarizerName:
 
 
 def server_mode(name: SummarizerName) -> tuple[ServerMode, str, int | None]:
-    """Return the arguments of `endpoint_of` for a server that compacts."""
+    """Return mode, instructions and number of kept tool results of a server that compacts, for `endpoint_of`."""
     way: ServerMode = "on-demand" if name.detail.startswith("compact:") else "threshold"
     return way, "", KEPT_TOOL_USES if name.detail.startswith("clear-tool-uses:") else None
 
@@ -139,7 +140,8 @@ def parse_model(model: str) -> SummarizerName:
 
 
 async def check_key(name: SummarizerName) -> None:
-    """Raise BadInput if a model is to be asked and its key is missing, before a strategy falls back. Sends nothing."""
+    """Raise BadInput if a model is to be asked and its key or client is missing. Call it before a run, in which a
+    strategy would only fall back. Sends nothing."""
     if name.model:
         await need_key_of(await asyncio.to_thread(lambda: name.connection))
 
@@ -209,7 +211,7 @@ def _json(body: object) -> str:
 
 
 def typed_summarizer(text: str) -> PureSummarizer:
-    """Answer every request with `text`, stripped."""
+    """Return a summarizer that answers every request with `text`, stripped; it fails if no text is left."""
 
     def answer(request: SummaryRequest) -> Answer:
         words = text.strip()
@@ -219,7 +221,8 @@ def typed_summarizer(text: str) -> PureSummarizer:
 
 
 def typed_file_summarizer(path: Path) -> PureSummarizer:
-    """Answer every request with the text of a UTF-8 file, read now. Raises BadInput if it is unreadable or empty."""
+    """Return a summarizer that answers every request with the text of a UTF-8 file, which is read now. Raises BadInput
+    if it is unreadable or empty."""
     try:
         text = read_text(path, "utf-8-sig")
     except FileNotFoundError:

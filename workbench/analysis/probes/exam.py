@@ -1,4 +1,5 @@
-"""Exam of a model by probes about the full context, each compaction of it, and no context at all: the arms.
+"""Exam of a model: the same probes are asked about several contexts, the arms: the full context, each compaction of it,
+and no context at all.
 
 Each context is sent as a conversation with the questions as the last user message, at temperature 0, so that the model
 answers as the agent would. All arms get the same shuffled batches of questions. A model judges prose answers that do
@@ -28,10 +29,10 @@ from workbench.summarizers import run_history
 from workbench.summarizers.run_records import RunRecord
 
 QUESTIONS_PER_PROMPT = 12
-"""Questions in one prompt; only the last ones have fewer, also where a question would give away an answer of others.
-It is fixed because the number of questions in one prompt moves the share of right answers, in a published study by 9 to
-11 points: shares with different numbers cannot be compared. 12 divides 20 questions with their 4 controls, and 40 with
-their 8, without a rest."""
+"""Questions in one prompt. Prompts have fewer if the questions run out, or if each one left would give away an answer.
+The number is fixed because the number of questions in one prompt moves the share of right answers, in a published study
+by 9 to 11 points: shares with different numbers cannot be compared. 12 divides 20 questions with their 4 controls, and
+40 with their 8, without a rest."""
 
 JUDGEMENTS_PER_CALL = 40
 
@@ -155,7 +156,7 @@ class Exam:
         )
 
     def replies(self, answers: Mapping[str, Answer]) -> tuple[tuple[str | None, ...], ...]:
-        """Return the replies by arm and probe, None if missing; `answers` is keyed by request."""
+        """Return the replies by arm and probe, None if missing. The keys of `answers` are `SummaryRequest.key`."""
         found: list[list[str | None]] = [[None] * len(self.probes) for _ in self.arms]
         for sheet in self.question_batches:
             answer = answers.get(sheet.request.key)
@@ -263,5 +264,5 @@ def known_answers(session: str, model: str) -> dict[str, Answer]:
 
 
 def without_strategy(record: RunRecord) -> RunRecord:
-    """Return the record of a run that asked probes, without a strategy of its own."""
+    """Return the record of a run that asked probes, with `STRATEGY` as its strategy and without preset and policy."""
     return record.model_copy(update={"strategy": STRATEGY, "preset": "", "policy": {}})

@@ -1,7 +1,7 @@
 """Questions about what the session used later: files, names of code, commands, numbers, identifiers and sentences.
 
-`workbench.analysis.needed_items` says what was used. Each item is asked for by what the context says about it: the
-name that only this file defines, the beginning of a command, the sentence or the line of a tool result around a value.
+`workbench.analysis.needed_items` says what was used. A question asks for an item by what the context says about it: a
+name that only one file defines, the beginning of a command, or the sentence or line of a tool result around a value.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ _TEST = re.compile(
 """Tests that are named by a text."""
 
 RANK = 4.0
-"""Rank of a question that asks for a used item by what is around it."""
+"""Rank of the best questions about an item."""
 
 
 def is_about(probe: Probe, item: Item) -> bool:
-    """True if the answer of a question is an item or holds its name, or if it asks where a name is."""
+    """True if a question asks for the item. Its answer is the item or contains its name; for a name, the question may
+    contain it instead; for a sentence, the text that the question is about contains it."""
     answers = (probe.answer, *probe.accept)
     if item.words:
         return item.text in probe.says
@@ -78,7 +79,7 @@ def further_questions(source: ProbedContext) -> Iterator[ProbeCandidate]:
     search = _Search(source)
     paths = dict.fromkeys(path for path, _, _ in search.contents)
     items = [Item("path", path, (path,)) for path in paths]
-    items += [Item("command", line, (line,)) for line in search.commands if not _LOOKS.match(line)]
+    items += [Item("command", line, (line,)) for line in search.commands if not _MINOR_COMMAND.match(line)]
     for item in items:
         yield from search.questions(item)
     superseded = superseded_texts(source.shape)
@@ -90,16 +91,16 @@ def further_questions(source: ProbedContext) -> Iterator[ProbeCandidate]:
         )
 
 
-_LOOKS = re.compile(
+_MINOR_COMMAND = re.compile(
     r"\W|(?:get|test|select|set|write|where|measure|format|remove|new)-|(?:ba|z)?sh -c"
     r"|(?:foreach|if|for|while|switch)\b|.*[{}$]",
     re.IGNORECASE,
 )
-"""Lines that only look, print or tidy up, and parts of scripts."""
+"""Command lines that are not asked for: they only look, print or tidy up, or are parts of scripts."""
 
 
 class _Search:
-    """Commands and sentences of a context, read once to find its items in them."""
+    """Commands, sentences and file contents of a context, read once, to find items in them."""
 
     def __init__(self, source: ProbedContext) -> None:
         self._source = source
@@ -157,7 +158,8 @@ class _Search:
     def _only_in_file(
         self, item: Item, lines_of: Callable[[str], Iterable[str]], question: str, rank: float
     ) -> Iterator[ProbeCandidate]:
-        """Yield a question for the first line or test that only this file has and that does not name it."""
+        """Yield a question for the first line (or test) of the item's file that no other file has and that does not
+        contain the file's name."""
         stem = item.text.rpartition("/")[2].rpartition(".")[0].lower()[:5]
         for path, index, text in self.contents:
             for line in lines_of(text) if _is_file(path, item) else ():
@@ -267,13 +269,13 @@ def _is_file(path: str, item: Item) -> bool:
 
 
 def _is_sentence(line: str) -> bool:
-    """True for a line of a quoted text that was read as a command: only words, among them one such as "the"."""
+    """True if a line taken for a command is prose: it has only words, among them one such as "the"."""
     words = line.split()
-    return not _EMPTY.isdisjoint(words) and not any(set(word) & set("/\\=$<>{}") or word[0] == "-" for word in words)
+    return not _SMALL.isdisjoint(words) and not any(set(word) & set("/\\=$<>{}") or word[0] == "-" for word in words)
 
 
 _SMALL_WORDS = "the a an of with at is are was by to and from or for this that its"
-_EMPTY = frozenset(_SMALL_WORDS.split())
+_SMALL = frozenset(_SMALL_WORDS.split())
 
 
 def _prose(message: Message) -> list[str]:
@@ -288,7 +290,8 @@ def _result_lines(message: Message) -> list[str]:
 
 
 def _blank_for(source: ProbedContext, item: Item, sentence: str, index: int, who: str) -> ProbeCandidate | None:
-    """Return a question with the item's place blank; None if the rest gives it away, fits others or says too little."""
+    """Return a question that is the sentence with a blank for the item; None if the rest of the sentence gives the item
+    away, is not unique or says too little."""
     for term in terms_of(sentence, agents=True) if is_worth_asking(sentence, agents=False) else ():
         named = item.kind == "path" and _is_file(plain_path(term, source.folder), item)
         frame = with_blank(sentence, term, FEWEST_BESIDE_AN_ERROR) if named or term in item.forms else None

@@ -16,7 +16,8 @@ _MAIL = re.compile(r"(?<![\w.+-])(?!git@|no-?reply@)[\w.+-]{1,64}@(?:[\w-]{1,63}
 
 
 def impersonal(text: str, of: Collection[str]) -> str:
-    """Return `text` with home folders (`/home/bob/x` → `[home]/x`), mail addresses, or both replaced."""
+    """Return `text` with home folders (`/home/bob/x` → `[home]/x`) replaced if `of` has "home", and mail addresses if
+    it has "mail"."""
     if "home" in of:
         text = _HOME.sub(HOME, text)
     return _MAIL.sub(MAIL, text) if "mail" in of and "@" in text else text

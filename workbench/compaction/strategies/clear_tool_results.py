@@ -107,7 +107,8 @@ def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) -> Compacting:
-    """Clear all but the newest tool calls, oldest first, in place."""
+    """Clear the results of old tool calls in place, and their inputs if the policy says so. Spared are the newest
+    calls, excluded tools, and the calls of pinned and unanswered messages."""
     answered, clearing = answered_calls(context.shape), _clearing(context.shape, policy)
     pins = pinned_with_pairs(context)
     spared = clearing.spared(answered, policy.keep_tool_uses, pins | frozenset(context.shape.unread))
@@ -163,8 +164,8 @@ class _Clearing:
         return frozenset((*newest, *theirs))
 
     def other(self, messages: Sequence[Message], spared: Collection[AnsweredCall]) -> dict[int, Message | None]:
-        """Messages to use instead, by index, so that the spared calls are not cleared; None for the context's own
-        message."""
+        """Messages to use instead of replacements, by index, so that the spared calls are not cleared; None for the
+        context's own message."""
         found: dict[int, Message | None] = {}
         for index in {index for use in spared for index in (use.call, use.result)} & self.all.new.keys():
             going = [use for use in self._touching[index] if use not in spared]
@@ -228,7 +229,7 @@ class Replacements:
         self._saved: tuple[Sizes, int, int] | None = None
 
     def outcome(self, context: Context, other: Mapping[int, Message | None], pins: Iterable[int]) -> Outcome:
-        """Outcome over `context`, whose messages are those to be replaced."""
+        """Outcome that replaces messages of `context`; `pins` are the indexes of pinned messages."""
         pieces, size = self._pieces_with(other), self._size(context, other)
         if size.basis is Basis.ESTIMATE or not context.layout.has_estimates:
             context.know_size(pieces, size)  # else the basis depends on the kept messages
@@ -255,8 +256,8 @@ class Replacements:
     def _size(self, context: Context, other: Mapping[int, Message | None]) -> Size:
         layout, sizes = context.layout, context.layout.sizes
         tokens, chars = self.saved(context, other)
-        any_made = len(self.new) > sum(instead is None for instead in other.values())
-        doubtful = Basis.ESTIMATE in (sizes.overhead_basis, sizes.meter.basis if any_made else None)
+        any_replaced = len(self.new) > sum(instead is None for instead in other.values())
+        doubtful = Basis.ESTIMATE in (sizes.overhead_basis, sizes.meter.basis if any_replaced else None)
         return Size(
             self.count,
             layout.shape.chars[-1] - chars,
@@ -287,34 +288,34 @@ class Replacements:
     def _pieces_with(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
         """Pieces with exceptions: those around `other` are rebuilt, all others reused."""
         out: list[Piece] = []
-        done = here = waits = 0  # pieces used, index they reach, and start of the unchanged span before it
+        done = here = kept_from = 0  # pieces appended, index that they reach, and first kept message not yet appended
         for index in sorted(other):
             place, instead = self._place[index], other[index]
             if done < place:
-                _join(out, waits, here, self._pieces[done:place])
-                waits = index
+                _join(out, kept_from, here, self._pieces[done:place])
+                kept_from = index
                 if isinstance(last := out[-1], KeptSpan) and instead is None:
-                    waits = last.start
+                    kept_from = last.start
                     out.pop()
             if instead is not None:
-                if waits < index:
-                    out.append(KeptSpan(waits, index))
+                if kept_from < index:
+                    out.append(KeptSpan(kept_from, index))
                 out.append(NewMessage(instead, (Span(index, index + 1),)))
-                waits = index + 1
+                kept_from = index + 1
             done, here = place + 1, index + 1
-        _join(out, waits, here, self._pieces[done:])
+        _join(out, kept_from, here, self._pieces[done:])
         return tuple(out)
 
 
-def _join(out: list[Piece], waits: int, here: int, pieces: Sequence[Piece]) -> None:
-    """Append the messages `waits`..`here` unchanged, then `pieces`, which follow them."""
-    if waits < here:
+def _join(out: list[Piece], kept_from: int, here: int, pieces: Sequence[Piece]) -> None:
+    """Append the messages `kept_from`..`here` unchanged, then `pieces`, which follow them."""
+    if kept_from < here:
         first = pieces[0] if pieces else None
         if isinstance(first, KeptSpan):
-            out.append(KeptSpan(waits, first.stop))
+            out.append(KeptSpan(kept_from, first.stop))
             pieces = pieces[1:]
         else:
-            out.append(KeptSpan(waits, here))
+            out.append(KeptSpan(kept_from, here))
     out.extend(pieces)
 
 
@@ -325,7 +326,7 @@ def _saved_by(context: Context, index: int, message: Message) -> tuple[int, int]
 
 
 def remedy(bound: int) -> Remedy:
-    """Policy with the API's defaults, or starting at half the limit if that is lower."""
+    """Return a policy with the API's defaults, whose trigger is half of `bound` tokens if that is lower."""
     policy = ClearToolResultsPolicy(trigger_value=min(100_000, max(1, bound // 2)))
     kept = f"all but the newest {policy.keep_tool_uses}"
     return Remedy("clear", f"Clearing old tool results from {grouped(policy.trigger_value)} tokens on, {kept},", policy)

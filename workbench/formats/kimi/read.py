@@ -230,8 +230,8 @@ class Reader(Transcript):
             self.waiting.clear()
 
     def _compaction(self, value: dict[str, Any], index: int, line: int, time: float | None) -> None:
-        """End the epoch. The user's messages are kept before the summary, word for word; in old journals the newest
-        messages are kept after it instead."""
+        """End the epoch. The user's messages are kept before the summary; if they are long, those in between are cut or
+        omitted (`survivors`). In old journals, the newest messages are kept after the summary instead."""
         recorded = value.get("contextSummary") or value.get("summary")
         summary = tuple(blocks_of(dict_of(recorded).get("content") if isinstance(recorded, dict) else recorded))
         if not summary:
@@ -283,7 +283,8 @@ class Reader(Transcript):
         self.sent, self.trigger, self.tokens = [], "", None
 
     def _undo(self, count: int) -> None:
-        """Remove the newest `count` requests and everything since, but not across a compaction."""
+        """Remove the newest `count` requests and everything since. Remove nothing if there are fewer since the last
+        compaction."""
         self._answer_pending()
         cut = None
         for place in range(len(self.sent) - 1, -1, -1):

@@ -33,10 +33,10 @@ from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import TextPart, wrap
 
 SIDE_BY_SIDE = 64
-"""Cells from which two outcomes are side by side."""
+"""Width in cells from which two outcomes are side by side."""
 
 LISTED = 400
-"""Most messages that are listed of consecutive ones with the same fates."""
+"""Maximum number of listed messages in a sequence of messages with the same fates."""
 
 
 class TwoOutcomes(Vertical):
@@ -74,9 +74,9 @@ CellPair = tuple[TextPart | None, TextPart | None]
 
 
 def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
-    """Messages from first to last. A message that both keep is in both columns, one that only one keeps in its own;
-    messages that neither keeps are counted. `A` only the first keeps it, `B` only the second, `~` both in different
-    forms, `=` both alike. Below `SIDE_BY_SIDE` cells there is one column."""
+    """Return the messages from first to last. A message is in the column of each outcome that keeps it;
+    messages that neither keeps are counted. Signs: `A` only the first keeps it, `B` only the second, `~` both in
+    different forms, `=` both alike. Below a `width` of `SIDE_BY_SIDE` cells there is one column."""
     both = list(compare_fates(first.outcome, second.outcome))
     parts = _lay_in_columns([*_names(bench, first, second)], width)
     parts += [TextPart(_counts(both), "dim"), TextPart("")]
@@ -84,7 +84,7 @@ def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
 
 
 def _lay_in_columns(rows: Iterable[TextPart | CellPair], width: int) -> Parts:
-    """Rows in two columns; below each other, and equal cells once, if there is no room."""
+    """Lay rows in two columns. If there is no room, put the cells of a row below each other, and equal cells once."""
     parts: Parts = []
     for row in rows:
         if isinstance(row, TextPart):
@@ -124,7 +124,7 @@ _THERE: tuple[ComparedFate, ...] = ("kept", "shortened")
 
 
 def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[TextPart | CellPair]:
-    short = shortened_messages(first.outcome), shortened_messages(second.outcome)
+    shortened = shortened_messages(first.outcome), shortened_messages(second.outcome)
     named = zip("AB", (first, second), strict=True)
     new = [(_place(piece), letter, piece) for letter, one in named for piece in added_messages(one.outcome)]
     new.sort(key=lambda one: one[:2])
@@ -132,7 +132,7 @@ def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair
         here = sum(1 for place, _, _ in new if place <= pair.start)
         yield from _new_message_rows(bench, new[:here])
         del new[:here]
-        yield from _fate_rows(bench, pair, short)
+        yield from _fate_rows(bench, pair, shortened)
     yield from _new_message_rows(bench, new)
 
 
@@ -141,11 +141,13 @@ def _place(piece: NewMessage) -> int:
 
 
 def _new_message_rows(bench: Bench, new: Sequence[tuple[int, str, NewMessage]]) -> Iterator[CellPair]:
-    left, right = ([_new(bench, letter, piece) for _, letter, piece in new if letter == side] for side in "AB")
+    left, right = (
+        [_new_message_line(bench, letter, piece) for _, letter, piece in new if letter == side] for side in "AB"
+    )
     yield from zip_longest(left, right)
 
 
-def _new(bench: Bench, letter: str, piece: NewMessage) -> TextPart:
+def _new_message_line(bench: Bench, letter: str, piece: NewMessage) -> TextPart:
     size = bench.context.measure((piece.message,))
     count = sum(len(span) for span in piece.replaces)
     instead = f"for {several(count, 'message')}" if count else "for none"
@@ -221,7 +223,7 @@ def _short(size: Size) -> str:
 
 
 def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[CellPair]:
-    """Message that both keep, at least one of them shortened; the differences side by side."""
+    """Yield the rows of a message that both outcomes keep and at least one shortens: the differences side by side."""
     whole = bench.messages[index]
     one, other = (form[index].message if index in form else whole for form in short)
     if lines_of(one) == lines_of(other):
@@ -260,13 +262,13 @@ def _pair_lines(changes: Iterable[TextPart]) -> Iterator[CellPair]:
 
 def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
     """New messages of either outcome, side by side if there is room."""
-    columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
+    columns = [_summary_column(bench, letter, one) for letter, one in (("A", first), ("B", second))]
     if width >= SIDE_BY_SIDE:
         return side_by_side(columns[0], columns[1], width)
     return [*columns[0], TextPart(""), *columns[1]]
 
 
-def _whole(bench: Bench, letter: str, one: RankRow) -> Parts:
+def _summary_column(bench: Bench, letter: str, one: RankRow) -> Parts:
     added = added_messages(one.outcome)
     size = bench.context.measure([piece.message for piece in added])
     parts = [TextPart(f"{letter} {one.name}: {figure(len(added))} new, {size} tokens", "title")]

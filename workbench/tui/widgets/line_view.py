@@ -1,4 +1,4 @@
-"""Scrolling view of lines, each drawn once, also if it moves on the screen.
+"""Scrolling view of lines. A line is drawn once, and not again when it moves on the screen.
 
 Textual's own `ScrollView` lays out the screen whenever its virtual size changes: 25 ms on the bench, at every key. The
 scrollbar of a `LineView` is always there, so nothing around it moves. Textual also caches drawn lines by screen row:
@@ -77,7 +77,7 @@ class LineView(ScrollView):
         self.forget_lines()
 
     def forget_lines(self) -> None:
-        """Draw every line again. A line that is drawn as the same strip object is not finished again."""
+        """Draw every line again. If `draw_line` returns the same strip object, its border and padding are reused."""
         self._strips.clear()
         super().refresh()
 
@@ -129,7 +129,7 @@ class LineView(ScrollView):
         return super().refresh(*regions, **how)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Finish lines with border and padding as Textual does, but find a finished line again also after it has moved.
+        """Add border and padding to lines as Textual does, but reuse a finished line after it has moved.
 
         Returning the same strip object saves everything that Textual caches in it, down to the terminal's codes.
         """

@@ -108,8 +108,9 @@ class RoundsList(LineList):
     # --- data -------------------------------------------------------------------------------------------------------
 
     def show(self, drawn: RoundsDrawing) -> None:
-        """Draw another plan. The cursor stays on its message, or at the end if the context has grown there. In a new
-        context that lacks the message it goes to the start of the tail; without a plan, to the last round."""
+        """Draw another plan. The cursor stays on its message; if it is on the last one and the context has grown, it
+        moves to the new last one. In a new context without that message, it goes to the start of the tail, or without a
+        plan to the last round. It also goes there when the first plan is ready, if the list is untouched."""
         before = self.drawn
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
@@ -163,7 +164,7 @@ class RoundsList(LineList):
 
     def relist(self, arrangement: Arrangement | None) -> None:
         """List other messages or in another order; None lists all by time. While some are hidden, the listed rounds are
-        opened; afterwards they are as before."""
+        open; afterwards only those that were open before, and the round of the message under the cursor."""
         if self.rows is None:
             return
         opened = self.rows.opened
@@ -227,14 +228,14 @@ class RoundsList(LineList):
 
     @property
     def span(self) -> Span:
-        """Messages under the cursor: a complete round on its header, else one."""
+        """Messages under the cursor: the complete round if the cursor is on its header, else one message."""
         if self.drawn and self.row and self.row.kind == "header":
             return self.drawn.groups.spans[self.row.group]
         return Span(self.index, self.index + 1)
 
     def visible_messages(self) -> Span:
-        """Messages from the first visible line to the end of the last visible round, 2 000 at most: these are counted
-        first. In a filtered or sorted list, those from the cursor to the end of its round."""
+        """Messages whose tokens are counted first: from the first visible line to the end of the last visible round,
+        2 000 at most. In a filtered or sorted list, those from the cursor to the end of its round."""
         if not self.rows or not self.drawn or not len(self.drawn.groups):
             return Span(0, 0)
         top = min(self.scroll_offset.y, len(self.rows) - 1)
