@@ -13,16 +13,16 @@ from workbench.facts.fact import Fact
 from workbench.facts.pastes import without_paste
 
 NEAR = 0.4
-"""Share of the words of a request or task in one line from which the line may say it in other words."""
+"""Share of the words of a request or task that a line must have to name it in other words."""
 
 LEAST_WORDS = 2
 """Fewest meaningful words of a request that names a task; "yes, go on" names none."""
 
 
 def newest_request(requests: Sequence[Fact]) -> Fact | None:
-    """Return the newest of the user's requests that names a task; None if there is none, or if the newest one agrees
-    with something that the agent proposed in an answer. For a mere agreement ("yes, go on") the request before it
-    counts, if that was not answered."""
+    """Return the newest of the user's requests that names a task. A mere agreement ("yes, go on") stands for the
+    request before it, if that was not answered. Return None if that was answered, because then the user agrees with
+    something that the agent proposed, and if no request names a task."""
     for number, fact in enumerate(reversed(requests)):
         if number and fact.ok:
             return None
@@ -56,7 +56,7 @@ class NamingLines:
         self._lines = list({words for text in texts for line in text.splitlines() if (words := stems(line))})
 
     def may_name(self, text: str) -> bool:
-        """True if a line has enough of the words of `text`, in any order."""
+        """True if a line has a share of `NEAR` of the words of `text`, in any order."""
         words = stems(text)
         return any(len(words & line) >= NEAR * len(words) for line in self._lines)
 

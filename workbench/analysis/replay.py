@@ -5,9 +5,9 @@ timed triggers before the first message after their time. If one fires, the stra
 session continues from the result. Work is linear in the session's length: triggers are read from running sums, and a
 compaction costs what its context costs.
 
-If a trigger still fires after an attempt (nothing to compact, not smaller, or not small enough), the next call repeats
-it, as an agent would. To stay linear, such attempts together read at most `FUTILE_MESSAGES` plus `FUTILE_SHARE` times
-the messages replayed so far; then they wait for more messages.
+If a trigger still fires after an attempt (nothing to compact, not smaller, or not small enough), the attempt is
+repeated at the next call, as an agent would. To stay linear, such attempts together read at most `FUTILE_MESSAGES` plus
+`FUTILE_SHARE` times the messages replayed so far; then they wait for more messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
+from math import fsum  # the same in every Python: since 3.12 `sum` rounds differently
 
 from msgspec import Struct
 
@@ -175,21 +175,21 @@ def replay(
 ) -> Replay:
     """Replay `course` under a preset (as of the version that wrote the session, if it is the agent's own) with context
     window `limit`. `answer` writes the summaries, `default_summarizer(watched)` by default; `pins` are ids pinned from
-    their arrival; `watched` rules are judged at every compaction; `on_outcome` is called with each. Raises BadInput for
-    a broken table of models."""
+    their arrival; `watched` rules are judged at every compaction; `on_outcome` is called with the context and outcome
+    of each. Raises BadInput for a broken table of models."""
     preset = preset_for_version(preset, course.session)
     running = RunningContext(course, strategy(preset.strategy), preset.policy, limit, pins)
     system = prompted(course.session.system, course.session.memories)
     watchers = [RuleWatcher(sentence, course.layout.shape, system) for sentence in watched]
-    playing = _Replayer(
+    replayer = _Replayer(
         running, rates_of(course.session.model), answer or default_summarizer(watched), watchers, on_outcome
     )
     for index in course.calls:
         while running.stop < index:
-            playing.check_timer(index)
-            running.advance(running.stop + 1 if playing.timer_runs else index)
-        playing.call(index)
-    return playing.result(preset)
+            replayer.check_timer(index)
+            running.advance(running.stop + 1 if replayer.timer_runs else index)
+        replayer.call(index)
+    return replayer.result(preset)
 
 
 def replays(

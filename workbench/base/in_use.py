@@ -52,7 +52,8 @@ def _times(path: Path) -> Iterator[float]:
 
 
 def _holder(path: Path) -> str:
-    """Return the id of a process that has the file open for writing, "" for none or on a system without /proc."""
+    """Return the id of a process that has the file open for writing; "" if none is found within `_LOOK_S`, or without
+    /proc."""
     target, own = os.path.realpath(path), str(os.getpid())
     until = time.monotonic() + _LOOK_S
     for process in _list_names("/proc"):

@@ -106,9 +106,9 @@ WORDS = 400
     "summarizers",
     multiple=True,
     metavar="NAME",
-    help="Who writes the summaries, as in `cwb compact`; default: extractive (no model); several are "
-    "compared. With --over-session estimate or extractive: filler of the likely length, as by default, or sentences "
-    "of the session, as by default with --watch.",
+    help="Summarizer, as in `cwb compact`; default: extractive (no model). Repeat it to compare several. With "
+    "--over-session: estimate (filler of the likely length; the default) or extractive (sentences of the session; the "
+    "default with --watch).",
 )
 @max_cost
 @click.option(
@@ -143,21 +143,21 @@ def command(
     sweeps: bool, two: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Compact FILE by many strategies, or with many values, prompts or models, and show the size, cost and kept
-    facts of each. Nothing is written. Of several FILEs, or the sessions in folders, the means of each are shown.
+    facts of each. Nothing is written. For several FILEs, or the sessions in folders, the means of each are shown.
 
     The best is first: results below the trigger of the session's agent, by share of facts kept and then by
     cost; then results that do not shrink enough, fail a required check, or free nothing. The agent's recorded
-    compaction of the same context is included. The costs of summaries are estimates at the session's model's
-    prices. Shares are of all the context's facts: kept (still in the context), correct (kept and not
+    compaction of the same context is included. The costs of summaries are estimated at the prices of the
+    session's model. Shares are of all the context's facts: kept (still in the context), correct (kept and not
     contradicted), weighted (kept; facts used again count four times), and kept by kind. "needed later" is the
     share kept of the facts that the session used again without repeating them.
 
     With --over-session the recorded answers are used unchanged, whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file
-    that fails is a row with its reason. Several prompts or models, or each prompt by each model, compact the same
-    messages, and every draft is shown; over several FILEs, or the sessions in folders, each variant is compared
-    with the first, and its verdict has the interval of paired draws. An interrupted run, or one that reached
-    --max-cost, continues with the same command.
+    that fails is a row with its reason. With --prompt or --model, each prompt by each model compacts the same
+    messages, and every draft is shown. Over several FILEs, or the sessions in folders, each variant is compared
+    with the first, and its verdict shows the difference with its 95 % interval. An interrupted run, or one that
+    reached --max-cost, continues with the same command.
 
     \b
     cwb compare FILE --presets claude-code,codex --diff
@@ -211,7 +211,7 @@ def _compare(
     if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
-    ours = [_assessed(bench, preset, name, spend_limit, journal=not no_journal) for preset in policies]
+    ours = [_run_and_assess(bench, preset, name, spend_limit, journal=not no_journal) for preset in policies]
     unsorted = [*filter(None, (their,)), *ours]
     pair = unsorted[-2:] if diff else []
     ceiling = ceiling_of(bench.session, bench.context)
@@ -256,7 +256,7 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
             click.echo(f"\nnew in {one.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
-def _assessed(
+def _run_and_assess(
     bench: Bench, preset: Preset, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool
 ) -> Assessment:
     """Run a preset and assess it. A live or rehearsed run is saved at once, before another preset can fail."""

@@ -2,10 +2,11 @@
 
 Pastes are not marked, so every line has a weight: positive for what programs write and people do not (stack frames, log
 times, prompts, columns, code, labels that begin several lines), negative for prose, most of all in the first person.
-The lines are divided so that the sum of the pasted ones is greatest; each border costs nearly what a line of output
-weighs. So one such line is a quotation, two are a paste, and what the user typed between two pastes remains. Text
-typed before or after a paste on its line is cut off. Of prose only this is pasted: what a terminal wrapped, a long
-Markdown document behind a line with a colon, and the middle of what is longer than anybody types.
+The lines are divided so that the sum of the weights of pasted lines is greatest; each border costs nearly what a line
+of output weighs. So a single line of output is a quotation, two are a paste, and a sentence between two pastes is
+typed. A line that begins or ends a paste may have typed text before or after it. Prose is pasted in three cases only:
+lines that a terminal wrapped, a long Markdown document after a line that ends with a colon, and the middle of a text
+that is longer than anybody types.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ HEAD, TAIL = 2_000, 1_000
 
 MOST_TYPED = 32_000
 """Maximum typed length of a message, in characters; three quarters of it at the beginning. This is four times the
-longest typed text in the public sessions. The rest counts as a document, including fences."""
+longest typed text in the public sessions. Typed text beyond it counts as a document."""
 
 _LONG = 400
 """Length from which a line may be cut anywhere, in characters."""
@@ -228,8 +229,9 @@ _FEWEST_HEADINGS, _SHORTEST_DOCUMENT = 3, 3_000
 
 
 def _announced(text: str) -> tuple[int, int]:
-    """Return the Markdown document that a line with a colon announces, without a last paragraph of prose; an empty
-    range without one. A text in which the user says "I" is typed, however many headings it has."""
+    """Return start and end of the Markdown document that a line with a colon announces, without a last paragraph of
+    prose; if there is none, an empty range at the end of the text. A text in which the user says "I" is typed, however
+    many headings it has."""
     stop, none = len(text.rstrip()), (len(text), len(text))
     cue = _ANNOUNCED.search(text) if stop >= _SHORTEST_DOCUMENT else None
     if cue is None or stop - cue.end() < _SHORTEST_DOCUMENT or says_i(text[cue.end() :]):

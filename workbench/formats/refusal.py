@@ -162,7 +162,7 @@ def _keys(objects: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def _nearest(keys: frozenset[str], formats: Sequence[Format]) -> str:
-    """Name the format that shares the most distinctive keys."""
+    """Name the format that shares the most distinctive keys, as a clause; "" if none is close."""
     having = Counter(key for known in formats for key in known.keys)
     scores = [(sum(1 / having[key] for key in keys & known.keys), known) for known in formats]
     score, nearest = max(scores, key=lambda one: one[0], default=(0, None))

@@ -30,18 +30,19 @@ from workbench.hook.store import created_parts, remember_created
 Scope = Literal["user", "project"]
 
 SECONDS = 30
-"""Time after which an agent ends the hook."""
+"""Seconds after which an agent ends the hook."""
 
 NEW_FILE = "{\n}\n"
 """Settings file to begin with."""
 
 OR_NOTHING = " || true"
-"""End of a command for the shell: a program that is missing one day does not disturb the agent."""
+"""End of a shell command, so that the agent gets no error if the program is removed later."""
 
 
 class Change(Struct, frozen=True):
     """Change of a settings file: its text before (None: there is no file) and after (None: the file is removed).
-    `created` names what the file did not have: "file", "hooks", and events; None forgets what is known."""
+    `created` names what the file did not have: "file", "hooks", and events; `write` saves it for the removal. None:
+    what was saved is deleted."""
 
     path: Path
     before: str | None
@@ -91,7 +92,8 @@ def settings_file(agent: Agent, scope: Scope, cwd: Path) -> Path:
 
 
 def command_of(agent: Agent, tokens: int | None) -> list[str]:
-    """Return the words of the command that the agent is to call."""
+    """Return the words of the command that the agent is to call. `tokens`: limit of the text that the hook adds; None
+    for the default."""
     program = shutil.which("cwb")
     # -P: the agent's folder is the current one, and may have modules of the same names.
     words = [program] if program else [sys.executable, "-P", "-m", "workbench"]

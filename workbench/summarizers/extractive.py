@@ -35,7 +35,7 @@ SHARES: dict[Topic, float] = {
     "last": 1.8,
     "open": 2.8,
 }
-"""Shares of the topics if not everything fits."""
+"""Weights by which the topics share the room if not everything fits."""
 
 _TITLE_WORDS: tuple[tuple[Topic, str], ...] = (
     ("open", r"\bopen\b|\bnext\b|todo|to do|pending|remaining|unfinished|未完成|待办|下一步|待处理"),
@@ -61,7 +61,8 @@ _FALLBACK_TOPICS: dict[Topic, tuple[Topic, ...]] = {
     "commands": ("done",),
     "errors": ("decisions",),
 }
-"""Topics that take the lines of a topic without a title; a topic that is not listed is omitted."""
+"""Topics whose title also takes the lines of the key, if the key has no title itself. Without an entry, the lines of a
+topic without a title are omitted."""
 
 _MORE = re.compile(r"^\s*- … (?:and|另有) (\d{1,7}) (?:more|条)$")
 
@@ -178,7 +179,8 @@ _TEMPLATE_RANK = 1e9
 
 
 def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
-    """Return the number of the title for each topic, matched by words; topics without a title are missing."""
+    """Return the index of the title for each topic, matched by words, or else that of a fallback topic. Topics without
+    either are missing."""
     found: dict[Topic, int] = {}
     low = [title.lower() for title in titles]
     for topic, words in _TITLE_WORDS:
@@ -217,7 +219,7 @@ def _add_earlier(content: Digest, previous: str, origins: tuple[str, ...]) -> No
     if content.of("last"):
         earlier_lines.pop("last", None)
     if content.of("last") or content.of("open"):
-        # Earlier open work is in the new plan, or a task that was not continued.
+        # A new plan includes earlier open work. Without one, earlier tasks are kept: they were not continued.
         has_plan = any(line.text.startswith("- [") for line in content.of("open"))
         tasks = [line for line in earlier_lines.pop("open", []) if line.text.startswith("- [") and not has_plan]
         earlier_lines["open"] = tasks

@@ -74,8 +74,8 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     name = f"{id}.messages.json"
     home = f"{_sessions_folder()}/{id}/{name}"
     manifest = _manifest(session, id, expand_home(home))
-    beside = (f"{id}.json", render(manifest))
-    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, sidecar=beside)
+    sidecar = (f"{id}.json", render(manifest))
+    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, sidecar=sidecar)
 
 
 def _sessions_folder() -> str:
@@ -103,9 +103,8 @@ def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:
         "enable_spawn": True,
         "enable_teams": True,
     }
-    recorded = {
-        key: value for key, value in dict_of(recorded).items() if key != "compaction_path"
-    }  # Cline would write there
+    # Cline would write its next compaction to the recorded path.
+    recorded = {key: value for key, value in dict_of(recorded).items() if key != "compaction_path"}
     return {**default, **recorded, "cwd": cwd, "session_id": id, "messages_path": path}
 
 
@@ -134,7 +133,7 @@ def _new_item(
     else:
         content = [block for block in (_block(block, losses, native=native) for block in message.blocks) if block]
         for block in content:
-            if block.get("type") == "tool_result":  # without it Cline 3.0.65 sends nothing more
+            if block.get("type") == "tool_result":  # without a name Cline 3.0.65 sends nothing more
                 block["name"] = names.get(block.get("tool_use_id", ""), "unknown")
     if not content:
         losses.append(Loss(LossKind.EMPTY_MESSAGES))

@@ -30,10 +30,11 @@ Tables = Mapping[str, frozenset[str]]
 """Column names by table name."""
 
 _STEPS = 50_000
-"""Calls of the progress handler, one per 10,000 SQLite instructions, after which a query is aborted."""
+"""Calls of the progress handler, one per 10,000 SQLite instructions, after which all queries of a connection are
+aborted."""
 
 SMALLEST = 1_000_000
-"""Size in bytes from which limits are computed for smaller databases."""
+"""Least size in bytes from which the limits of a database are computed."""
 
 WORDS = 300
 """Characters of an SQLite error that are shown."""

@@ -13,7 +13,8 @@ from workbench.session import Block, Compaction, Epoch, Message, Opaque
 def epochs_at(
     messages: Sequence[Message], summaries: Sequence[int], trigger: str = "", lasting: Sequence[int] = ()
 ) -> Iterator[Epoch]:
-    """Yield one epoch for each part between the indexes of `summaries`; a summary at the start ends no epoch.
+    """Yield the epochs of a conversation. Each begins at a summary (index in `summaries`), the first at message 0; a
+    summary at index 0 ends no epoch.
 
     lasting: indexes of messages sent with every later request, such as a system prompt among the messages.
     """

@@ -37,8 +37,9 @@ class AgentTexts:
     tags: tags whose contents the agent wrote. They count only at the beginning of a line; within a sentence the user
       mentions them. Names that users might write themselves (`context`, `rules`) belong to one format only.
     wrappers: regular expressions for tags around the user's own words.
-    answers: readers of the results of each tool that asks the user.
     closings: regular expressions for untagged texts after the user's words, to the end of the message.
+    answers: for each tool that asks the user, readers of its results.
+    refusals: forms of the results of calls that the user rejected.
     """
 
     tags: tuple[str, ...] = ()
@@ -65,10 +66,11 @@ def merged(*texts: AgentTexts) -> AgentTexts:
 
 
 def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collection[str] = ()) -> tuple[Message, ...]:
-    """Return the messages with each user text split into own and injected parts, and the user's words in tool results.
+    """Return the messages. Each user text is split into own and injected parts, and tool results get the user's words
+    in them (`ToolResult.user_text`).
 
-    also: further tags whose contents the agent writes. A user message of injected texts only becomes `meta`. Texts that
-      a format marked itself are kept.
+    A user message with only injected texts becomes `meta`. Texts that a format has already marked as injected are not
+    split. also: further tags whose contents the agent writes.
     """
     found: list[Message] = []
     calls: dict[str, ToolUse] = {}

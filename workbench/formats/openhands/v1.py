@@ -4,8 +4,8 @@ The events form a tree. base_state.json names its head, the event from which the
 moves the head back, and later events form a new branch. An event without a parent id follows the one before it in the
 list. State updates and errors hang on the tree and are never its head.
 
-A written folder gets a new id, which is its name: the SDK finds it by that. The list of each call's usage is emptied in
-the state, because it counted another context; totals stay.
+A written folder gets a new id as its name, by which the SDK finds it. In its base_state.json, the list with the usage
+of each call is emptied, because it belongs to another context; totals are kept.
 """
 
 from __future__ import annotations

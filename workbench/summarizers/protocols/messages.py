@@ -47,15 +47,17 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 SAMPLING_VERSION = "2023-06-01"
-"""Newest version of the API that accepts a temperature; requested only for requests with one."""
+"""Newest version of the API that accepts a temperature; named only in requests that have one."""
 
 _KEYS, _HEADERS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_CUSTOM_HEADERS"
 
 
 async def open_client(connection: Connection, timeout_s: float) -> AsyncAnthropic:
-    """Open a client without retries, with `timeout_s` seconds for any byte; use it as a context.
+    """Open a client without retries; use it as an asynchronous context manager. `timeout_s`: seconds to wait for each
+    byte.
 
-    Opened in a thread, because the import takes seconds and reads certificates. Raises BadInput without credentials.
+    It is opened in a thread, because the import takes seconds and reads certificates. Raises BadInput without
+    credentials.
     """
     return await asyncio.to_thread(_open, connection, timeout_s)
 

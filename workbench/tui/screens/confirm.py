@@ -26,9 +26,9 @@ class ConfirmScreen(ModalScreen[bool]):
     HELP = """\
 An error with its cause and remedy, or a question. y answers yes; escape closes the dialog, and nothing is done.
 
-A price is asked about where the next call could cost more than max_cost of the settings: its requests as counted \
-here, without a cache, with answers of the greatest length, plus the cost of this run so far. “Send it” allows this \
-sum; a larger one is asked about again. The call waits for your answer, and its time-outs with it."""
+You are asked before a call that could bring the cost of this run above max_cost of the settings. The sum is an \
+upper bound: the cost of the run so far, plus the call as counted here, without a cache and with the longest answer. \
+“Send it” allows this sum; before a larger one you are asked again. The call and its time-outs wait for your answer."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Yes", id="confirm.yes", tooltip="Answer yes."),
         Binding("n", "answer(False)", "No", show=False, id="confirm.no", tooltip="Answer no; nothing is done."),

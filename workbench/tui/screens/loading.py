@@ -247,7 +247,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
 
 
 def _first_read(opening: Opening, progress: Progress) -> Session:
-    """Return the session. Of a large file only the end is read, unless an option or saved work needs the complete
+    """Return the session. Only the end of a large file is read, unless an option or saved work needs the complete
     session."""
     from workbench.bench.saved_work import has_saved_work
     from workbench.formats.files import load, load_newest
