@@ -43,7 +43,7 @@ from tests.formats import (
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import CHECKS
+from workbench.conformance import formats
 from workbench.formats import registry
 from workbench.formats.format import Format
 from workbench.formats.look import Look
@@ -198,7 +198,33 @@ def _database(*spec: str | list[str]) -> bytes:
     return base.serialize()
 
 
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("format", registry.formats(), ids=lambda one: one.id)
+KINDS = {
+    *("adk", "aider", "anthropic-messages", "claude-code", "codex"),
+    *("gemini", "goose", "inspect", "langsmith", "openhands"),
+}
+"""A format for each kind of file: a document of events, a text, a request, lines that name their parent, compressed
+lines, a document or lines, a database, an archive, traces, a list of events."""
+
+PER_KIND = {
+    formats.any_conversation_comes_through,
+    formats.a_changed_sample_is_read_or_refused,
+    formats.deep_nesting_huge_texts_and_nulls_inside_a_sample_stop_nothing,
+}
+"""Checks that draw many conversations or damages. Those of other formats are full."""
+
+
+@pytest.mark.parametrize(
+    ("format", "check"),
+    [
+        pytest.param(
+            format,
+            check,
+            id=f"{format.id}-{check.__name__}",
+            marks=pytest.mark.full if check in PER_KIND and format.id not in KINDS else (),
+        )
+        for format in registry.formats()
+        for check in formats.CHECKS
+    ],
+)
 def test_conforms(format: Format, check: Callable[[Format, Sequence[bytes]], None]) -> None:
     check(format, samples(format.id))

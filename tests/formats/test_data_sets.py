@@ -60,7 +60,8 @@ def test_lines_of_the_other_api_are_read_too_and_odd_ones_told() -> None:
     ],
 )
 def test_each_is_taken_for_what_it_is(data: bytes, taken: str) -> None:
-    assert [known.id for known in registry.formats() if known.recognise(Look.of(data))] == [taken] * bool(taken)
+    look = Look.of(data)
+    assert [known.id for known in registry.formats() if known.recognise(look)] == [taken] * bool(taken)
 
 
 def test_each_line_of_examples_is_a_conversation(tmp_path: Path) -> None:

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
-from workbench.formats import registry
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
-from workbench.formats.look import Look
 from workbench.formats.qwen_code import FORMAT
 from workbench.session import Session, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -81,13 +78,6 @@ def test_what_a_record_says() -> None:
     assert session.messages[1].usage == Usage(60, 9, 40)
     assert (session.id, session.cwd, session.model, session.title) == ("s", "/w", "qwen3", "look")
     assert (session.epochs[0].window, session.facts.version) == (262_144, "0.24.4")
-
-
-def test_no_other_format_takes_it_and_it_takes_no_others() -> None:
-    for sample in SAMPLES.iterdir():
-        taken = [known.id for known in registry.formats() if known.recognise(Look.of(sample.read_bytes(), sample))]
-        assert ("qwen-code" in taken) is sample.name.startswith("qwen-code")
-        assert taken[1:] == [] or "qwen-code" not in taken
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import workbench
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.base.errors import BadInput
 from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, call, result, session_of, user
@@ -279,7 +280,12 @@ def words(session: Session) -> tuple[list[tuple[bool, str]], list[str]]:
     return said, sorted(one.text for message in context for one in message.results)
 
 
-@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
+EVERY_WAY = [one.id for one in registry.targets()]
+OF_A_KIND = ("aider", "anthropic-messages", "claude-code", "codex:appended", "gemini", "openai-chat")
+"""A text, a request, linked lines, lines behind those of the file, a document, and a list of messages."""
+
+
+@pytest.mark.parametrize("target", mostly_full(EVERY_WAY, OF_A_KIND))
 def test_of_a_broken_writer_nobody_says_that_it_wrote(target: str) -> None:
     @settings(suppress_health_check=list(HealthCheck))
     @given(dialogues(), st.sampled_from(sorted(BREAKS)), st.integers(0, 50))

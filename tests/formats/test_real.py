@@ -90,7 +90,8 @@ ALSO = {
 def test_a_real_file_is_what_it_is(shared: Path, name: str) -> None:
     path, (id, messages, epochs) = shared / "sessions" / name, REAL[name]
     data = path.read_bytes()
-    assert [known.id for known in registry.formats() if known.recognise(Look.of(data))] == [id, *ALSO.get(name, [])]
+    look = Look.of(data)
+    assert [known.id for known in registry.formats() if known.recognise(look)] == [id, *ALSO.get(name, [])]
     codec = registry.by_id(id).codec
     assert codec.validate(data) == []
     session = codec.read(path, data, no_progress)

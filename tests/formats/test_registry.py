@@ -43,8 +43,8 @@ def test_each_sample_is_taken_for_its_format_and_for_its_reason(name: str) -> No
 @pytest.mark.parametrize("known", registry.formats(), ids=lambda one: one.id)
 def test_what_one_format_has_no_other_takes(known: Format) -> None:
     """So that nothing is misread where a format is asked in another order, or is not there."""
-    for data in samples(known.id):
-        assert [one.id for one in registry.formats() if one.recognise(Look.of(data))] == [known.id]
+    for look in map(Look.of, samples(known.id)):
+        assert [one.id for one in registry.formats() if one.recognise(look)] == [known.id]
 
 
 _LOADED = """
