@@ -321,7 +321,7 @@ def test_a1_a_huge_newest_request_leaves_every_rule_and_is_shortened(case: tuple
     percent, paste = case
     huge = "\n".join(
         f"2026-03-04 10:11:{n % 60:02} WARN kettle {n} boiled over" if paste else f"the kettle hums in row {n};"
-        for n in range(8_000)
+        for n in range(3_000)
     )
     context = context_of(with_a_huge_request(user("now", f"What went wrong here?\n{huge}\nTell me the cause.")))
     budget = context.total.tokens * percent // 100

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.base.errors import BadInput
 from workbench.base.values import strings_in
 from workbench.compaction.checks import check
@@ -167,7 +168,7 @@ def test_of_every_sample() -> None:
     assert seen >= 40
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", mostly_full(REAL, in_short=REAL[2:]))
 def test_of_real_sessions(name: str, shared: Path) -> None:
     for context, made in ledgers(shared / name, slice(-1, None)):
         assert_all_hold(context, made)

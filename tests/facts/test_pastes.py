@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.labelling import marked_pastes, paste_scores
+from tests.products import mostly_full
 from workbench.facts import pastes
 from workbench.facts.pasted_lines import JUDGED_CHARS, PassageKind, label
 from workbench.facts.pastes import (
@@ -91,7 +92,7 @@ def test_f11_of_more_than_anybody_types_the_ends_are_the_persons(chars: int) -> 
     assert "".join(words for _, words in parted(text)) == text
 
 
-@pytest.mark.parametrize("times", [1, 2, 4])
+@pytest.mark.parametrize("times", mostly_full([1, 2, 4], in_short=[1]))
 def test_f11_however_much_is_said_in_a_message_so_much_of_it_is_a_persons(times: int) -> None:
     assert len(without_paste(steps(4 * MOST_TYPED * times))) <= MOST_TYPED
 

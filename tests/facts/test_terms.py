@@ -10,9 +10,7 @@ import pytest
 
 from workbench.facts.terms import stem
 
-WORDS = [
-    f"{head}{end}" for head in ("abend", "bearbeit", "datei", "verhandl", "x") for end in ("", "en", "ungen")
-] * 200
+WORDS = [f"{head}{end}" for head in ("abend", "bearbeit", "datei", "verhandl", "x") for end in ("", "en", "ungen")] * 40
 
 
 @pytest.fixture

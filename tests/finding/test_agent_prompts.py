@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.finding import agent_prompts
 from workbench.finding.agent_prompts import AgentPrompt, installed_prompts, prompts_in, recorded_prompts
 from workbench.finding.literals import python_constant, template_literal
 
@@ -201,13 +202,14 @@ def test_what_only_a_call_knows_is_left_out(tmp_path: Path) -> None:
     assert found.left_out == ("A", "f(1)", "Unknown")
 
 
-def test_a_binary_is_read_around_the_tag_alone(tmp_path: Path) -> None:
+def test_a_binary_is_read_around_the_tag_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is what a binary keeps of the same text for itself: no literal opens it."""
+    monkeypatch.setattr(agent_prompts, "_WHOLE", 1_000_000)
     binary = tmp_path / "claude"
     bundle = f"{GIVEN}Ya=`{TAGGED}`;".encode()
     with binary.open("wb") as file:
         file.write(b"\x7fELF`\0\0" + TAGGED.encode() + b"\0`\xff" + bytes(50_000))
-        file.truncate(19_999_999 - len(bundle))
+        file.truncate(999_999 - len(bundle))
         file.seek(0, 2)
         file.write(bundle)
     for more in (b";", b";;"):  # up to as many bytes it is read whole

@@ -105,6 +105,13 @@ def test_a_tool_that_does_as_it_says_is_equal_in_every_column(home: Home) -> Non
     assert trial.own.not_tried
 
 
+@pytest.fixture
+def own_session_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No compaction and no session of another agent is tried."""
+    monkeypatch.setattr("interop.trial._ours", lambda *given: iter(()))
+    monkeypatch.setattr("interop.trial.FOREIGN", ())
+
+
 def cleared(but: int) -> Habit:
     """A tool that sends all of its results but the newest few without their contents, and keeps them in its file."""
 
@@ -119,6 +126,7 @@ def cleared(but: int) -> Habit:
     return habit
 
 
+@pytest.mark.usefixtures("own_session_only")
 @pytest.mark.parametrize(("kept", "differing_ones"), [(1, 1), (2, 0), (3, 1)])
 def test_what_no_file_has_is_held_against_what_is_foretold(kept: int, differing_ones: int, home: Home) -> None:
     honestly, lean = made_up(honest), made_up(cleared(kept))
@@ -152,6 +160,7 @@ def turned(messages: Messages) -> Messages:
     return list(changed)
 
 
+@pytest.mark.usefixtures("own_session_only")
 @pytest.mark.parametrize("habit", [without_first, twice, turned])
 def test_one_that_forgets_doubles_or_mixes_up_is_found_out(habit: Habit, home: Home) -> None:
     assert "a session it made" in differing(try_out(made_up(habit), home))

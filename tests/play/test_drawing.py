@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,11 +24,26 @@ def text(row: Row) -> str:
     return "".join(part for part, _ in row)
 
 
+@cache
+def frames(width: int, height: int, every: int = 1) -> list[list[Row]]:
+    """Frames of the demonstration, drawn once."""
+    return [drawn(demo(), number, width, height) for number in range(0, len(demo().frames), every)]
+
+
+@cache
+def recording() -> str:
+    return asciicast(demo())
+
+
+@cache
+def moving_picture() -> str:
+    return animated_svg(demo())
+
+
 @pytest.mark.parametrize("size", [(100, 30), (100, 28), (80, 24), (200, 60), (40, 12), (12, 5), (3, 1)])
 def test_every_frame_fills_its_cells(size: tuple[int, int]) -> None:
     width, height = size
-    for number in range(len(demo().frames)):
-        rows = drawn(demo(), number, width, height)
+    for rows in frames(width, height, 1 if size == (100, 30) else 4):
         assert [sum(cell_len(part) for part, _ in row) for row in rows] == [width] * height
 
 
@@ -51,11 +67,10 @@ def test_the_demonstration_is_told_in_letters_that_every_room_reads() -> None:
 
 @pytest.mark.parametrize("width", [120, 100, 99, 90])
 def test_the_window_is_told_whole_or_not_at_all(width: int) -> None:
-    story = demo()
     told = {
         found[0]
-        for number in range(len(story.frames))
-        for row in drawn(story, number, width, 30)
+        for rows in frames(width, 30, 4)
+        for row in rows
         if (found := re.search(r"tokens.*|(?<=  )of .*", text(row).rstrip())) and "▀" in text(row)
     }
     assert told <= {"tokens, of a window of 100k", "of 100k", "tokens"}
@@ -123,9 +138,7 @@ def test_type_is_large_where_there_is_room() -> None:
 def test_every_style_has_a_colour() -> None:
     assert sorted(COLOURS) == sorted(STYLES)
     assert set(STYLES) >= BOLD
-    assert {
-        style for number in range(len(demo().frames)) for row in drawn(demo(), number, 100, 30) for _, style in row
-    } <= set(STYLES)
+    assert {style for rows in frames(100, 30) for row in rows for _, style in row} <= set(STYLES)
 
 
 # --- recordings -------------------------------------------------------------------------------------------------------
@@ -149,25 +162,25 @@ def played_back(recording: str) -> tuple[dict[str, Any], list[float], list[list[
 
 
 def test_a_recording_shows_the_frames_at_their_times() -> None:
-    header, times, shown = played_back(asciicast(demo()))
+    header, times, shown = played_back(recording())
     assert {key: header[key] for key in ("version", "width", "height")} == {"version": 2, "width": 100, "height": 30}
-    frames = demo().frames
+    seconds = [frame.seconds for frame in demo().frames]
     assert times[0] == 0
-    assert times == pytest.approx([sum(frame.seconds for frame in frames[:at]) for at in range(len(frames) + 1)])
-    pictures = [[text(row) for row in drawn(demo(), at, 100, 30)] for at in range(len(frames))]
+    assert times == pytest.approx([sum(seconds[:at]) for at in range(len(seconds) + 1)])
+    pictures = [list(map(text, rows)) for rows in frames(100, 30)]
     assert shown == [*pictures, pictures[-1]]
 
 
 def test_a_recording_is_the_same_every_time() -> None:
-    assert asciicast(demo()) == asciicast(demo())
-    assert animated_svg(demo()) == animated_svg(demo())
+    assert asciicast(demo()) == recording()
+    assert animated_svg(demo()) == moving_picture()
 
 
 # --- the moving picture -----------------------------------------------------------------------------------------------
 
 
 def test_a_moving_picture_is_one_file_that_needs_nothing_else() -> None:
-    picture = animated_svg(demo())
+    picture = moving_picture()
     root = ElementTree.fromstring(picture)
     assert root.get("viewBox") == "0 0 1000 600"
     assert {one.tag.removeprefix(SVG) for one in root.iter()} == {"svg", "title", "style", "rect", "g", "path", "text"}
@@ -178,11 +191,10 @@ def test_a_moving_picture_is_one_file_that_needs_nothing_else() -> None:
 def test_a_moving_picture_moves_each_band_at_the_frames_times() -> None:
     """Of the band with the note nothing moves; the last band, the progress, moves at every frame that changes it."""
     story = demo()
-    picture = animated_svg(story)
-    keyed = re.findall(r"@keyframes k(\d+)\{(.*?\})\}", picture)
+    keyed = re.findall(r"@keyframes k(\d+)\{(.*?\})\}", moving_picture())
     assert "0" not in [number for number, _ in keyed]
     last = re.findall(r"([\d.]+)%", keyed[-1][1])
-    rows = [drawn(story, at, 100, 30)[29] for at in range(len(story.frames))]
+    rows = [rows[29] for rows in frames(100, 30)]
     moves = [at for at in range(len(rows)) if at == 0 or rows[at] != rows[at - 1]]
     at = [sum(frame.seconds for frame in story.frames[:number]) for number in moves]
     assert [float(one) for one in last] == pytest.approx([100 * one / story.seconds for one in at], abs=0.01)
