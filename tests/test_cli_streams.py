@@ -30,6 +30,7 @@ SESSION = json.dumps([{"role": "user", "content": "Héllo."}, {"role": "assistan
 
 
 SESSION_FILE = str(SAMPLES / "claude-code-overflow.jsonl")
+SHORT_FILE = str(SAMPLES / "codex-two-compactions.jsonl")
 
 
 class Terminal(io.StringIO):
@@ -111,12 +112,12 @@ def test_whatever_text_of_a_session_is_shown_writes_no_escapes_on_a_terminal(lin
 
 
 STYLED: tuple[tuple[str, ...], ...] = (
-    ("why", SESSION_FILE),
-    ("inspect", SESSION_FILE),
-    ("inspect", SESSION_FILE, "--verbosity", "default"),
-    ("inspect", SESSION_FILE, "--layers"),
-    ("inspect", "--health", SESSION_FILE),
-    ("compare", SESSION_FILE, "--presets", "codex,trim"),
+    ("why", SHORT_FILE),
+    ("inspect", SHORT_FILE),
+    ("inspect", SHORT_FILE, "--verbosity", "default"),
+    ("inspect", SHORT_FILE, "--layers"),
+    ("inspect", "--health", SHORT_FILE),
+    ("compare", SHORT_FILE, "--presets", "codex,trim"),
     ("list", "strategies"),
     ("list", "strategies", "trim"),
 )
@@ -128,7 +129,7 @@ WITH = {
 }
 
 
-@pytest.mark.parametrize("words", STYLED, ids=lambda words: " ".join(word for word in words if word != SESSION_FILE))
+@pytest.mark.parametrize("words", STYLED, ids=lambda words: " ".join(word for word in words if word != SHORT_FILE))
 def test_f13_where_no_escape_code_is_wanted_a_terminal_gets_none(words: tuple[str, ...]) -> None:
     """Every environment for a quick command, one with and one without colour for the others."""
     every = words[0] == "list"

@@ -14,6 +14,7 @@ import workbench
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import SESSION, assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from tests.tui.bench.desk import Desk
 from workbench.analysis.timeline import size_when_compacted
 from workbench.analysis.why.diagnosis import diagnose
@@ -123,12 +124,16 @@ def test_one_context_has_one_size_on_the_bench_before_and_after_a_run_in_compare
     assert draft(ran, ran.session.format, mask=False).export.written.data.count(b"\n") == out.read_bytes().count(b"\n")
 
 
-@pytest.mark.parametrize("edit", ["drop", "shorten"])
-@pytest.mark.parametrize("preset", ["codex", "trim"], ids=["with a summary", "without one"])
+EDITED = [(preset, edit) for preset in ("codex", "trim") for edit in ("drop", "shorten")]
+"""A preset that summarizes and one that does not, and an edit."""
+
+
+@pytest.mark.parametrize("edited", mostly_full(EDITED, [("codex", "shorten"), ("trim", "drop")]), ids="-".join)
 def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_and_in_compare(
-    preset: str, edit: str
+    edited: tuple[str, str],
 ) -> None:
     """The status told what the plan had foreseen of an edit, beside a bar with what its run gave."""
+    preset, edit = edited
     session, counter = workbench.load(BILLED), Counter()
     counter.count_all(session.messages, lambda done, of: None, lambda: False)
     desk = Desk(session, counter, preset=preset, epoch=1, window=WINDOW[BILLED])
@@ -159,7 +164,11 @@ def number(figure: str) -> int:
     return int(re.sub(r"\D", "", figure))
 
 
-@pytest.mark.parametrize("name", ["codex-two-compactions.jsonl", "claude-code-overflow.jsonl", "roo-window.json"])
+SHORT = ("codex-two-compactions.jsonl", "openai-chat-tools.json", "roo-window.json")
+"""Sessions of one epoch and of several."""
+
+
+@pytest.mark.parametrize("name", mostly_full([*SHORT, "claude-code-overflow.jsonl"], SHORT))
 def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: str) -> None:
     file = SAMPLES / name
     session, counter = workbench.load(file), Counter()

@@ -107,25 +107,26 @@ def test_b3_a_summary_in_another_language_is_noted() -> None:
 
 
 async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too_large() -> None:
-    """message-window leaves 189 759 of 197 481 tokens and would have been first by what it keeps."""
-    printed = (await asyncio.to_thread(cwb, "compare", OVERFLOW)).stdout
-    assert f"\nto fit: below {grouped(167_000)} tokens, trigger of claude-code\n" in printed
-    first, *_ = printed.partition("\n\npresent")
+    """augment-memories leaves all tokens and would have been first by what it keeps."""
+    file = SAMPLES / "augment-with-summary.json"
+    printed = (await asyncio.to_thread(cwb, "compare", file)).stdout
+    assert f"\nto fit: below {grouped(200_000)} tokens, context window\n" in printed
+    first, *_ = printed.partition("\n\nFacts kept\n")
     rows = [line.split() for line in first.splitlines() if " fits " in line or " too large " in line]
-    in_json = await asyncio.to_thread(document, "compare", OVERFLOW)
-    assert in_json["limit"] == {"tokens": 167_000, "source": "trigger of claude-code"}
+    in_json = await asyncio.to_thread(document, "compare", file)
+    assert in_json["limit"] == {"tokens": 200_000, "source": "context window"}
     fits = [(one["preset"], one["fit"]) for one in in_json["variants"]]
-    assert [cells[0] for cells in rows] == [name for name, fit in fits if fit != "unchanged"]
-    assert fits[-2:] == [("message-window", "too large"), ("augment-memories", "unchanged")]
-    assert {fit for _, fit in fits[:-2]} == {"fits"}
-    kept = [one["retention"]["all_facts"]["kept_share"] for one in in_json["variants"][:-2]]
+    assert [cells[0] for cells in rows if cells[0] != "recorded"] == [name for name, fit in fits if fit != "unchanged"]
+    assert [fit for _, fit in fits] == ["fits"] * 6 + ["too large"] + ["unchanged"] * 3
+    kept = [one["retention"]["all_facts"]["kept_share"] for one in in_json["variants"][:6]]
     assert kept == sorted(kept, reverse=True)
-    words = in_json["variants"][-2]["fit_note"]
-    assert words == "does not shrink enough: 190k left, trigger of claude-code 167k"
-    assert f"message-window {words}\n" in printed
-    async with on_bench(OVERFLOW, size=(160, 40)) as (pilot, bench):
+    assert len({*kept}) > 2
+    name, words = fits[6][0], in_json["variants"][6]["fit_note"]
+    assert (name, words) == ("augment-memories", "does not shrink: 24 221 of 24 221 tokens remain")
+    assert f"{name} {words}\n" in printed
+    async with on_bench(file, size=(160, 40)) as (pilot, bench):
         screen = await brought(pilot, CompareScreen, "C")
         own = {"on the bench": bench.bench.preset}
         shown = [own.get(one.name, one.name) for one in screen.rows.ranked]
         assert [name for name in shown if name in dict(fits)] == [name for name, _ in fits if name in shown]
-        assert (shown[-2], screen.rows.ranked[-2].assessment.fit) == ("message-window", "too large")
+        assert screen.rows.ranked[shown.index(name)].assessment.fit == "too large"
