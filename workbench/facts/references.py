@@ -13,11 +13,10 @@ from workbench.facts.wording import message_prose
 from workbench.session import Message
 
 NAME_USES = 2
-"""Fewest uses of a plain name (function, class, variable) that is an identifier. An id needs one use.
-"""
+"""Uses from which a plain name (function, class, variable) counts as an identifier. An id counts from its first use."""
 
 WORD_USES = 3
-"""Fewest uses in backticks of an ordinary word that is an identifier."""
+"""Uses in backticks from which an ordinary word counts as an identifier."""
 
 IDS = re.compile(
     r"(?P<uuid>(?<![0-9a-zA-Z-])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\w-]))"
@@ -78,7 +77,7 @@ NUMBER = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _SLIGHT = re.compile(r"[01][ -](?!(?:tests?|errors?|warnings?|failures?|s|ms|h|k)\b)[a-z]+")
-"""Counts of none or one, which say little."""
+"""Counts of 0 or 1, which say little; not those of tests, errors, warnings, failures and units of time."""
 
 
 def reference_facts(messages: Sequence[Message]) -> Iterator[Fact]:
@@ -113,8 +112,8 @@ def _identifiers(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
 
 
 def _identifiers_in(words: str) -> Iterator[tuple[str, str]]:
-    """Yield identifiers with their sort. A name that is part of another one in backticks (`input.SessionID`) is not
-    repeated."""
+    """Yield identifiers with their sort. A name that is part of another one in backticks (`SessionID` in
+    `input.SessionID`) is left out."""
     seen_names: set[str] = set()
     colours: bool | None = None
     joined = [match.span(1) for match in _MARKED.finditer(words) if not _PLAIN.fullmatch(match[1])]

@@ -41,8 +41,8 @@ class Section:
 
 
 def sections(report: ReportContents) -> tuple[Section, ...]:
-    """Return the sections below the top in order: growth, policies, losses, questions, rework, sizes, session,
-    policy."""
+    """Return the sections below the top in order: growth, watched rules, compared policies, replay, losses, questions,
+    rework, sizes, session, policy. Sections that do not apply are left out."""
     return (
         _growth(report),
         *_watched(report),

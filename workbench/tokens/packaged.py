@@ -97,7 +97,7 @@ def _entry(model: ModelInfo) -> dict[str, Any]:
     entry: dict[str, Any] = {"title": model.name or model.id}
     if model.context_window:
         entry["window"] = model.context_window
-    price = _now(model)
+    price = _todays_price(model)
     if price is None:
         return entry
     usual, long, start = {}, {}, None
@@ -115,8 +115,9 @@ def _entry(model: ModelInfo) -> dict[str, Any]:
     return entry
 
 
-def _now(model: ModelInfo) -> ModelPrice | None:
-    """Today's prices, None if it has none. Prices that hold only at certain hours are used only if no other applies."""
+def _todays_price(model: ModelInfo) -> ModelPrice | None:
+    """Today's prices of a model, None if it has none. Prices that are limited to certain hours are used only if no
+    others apply."""
     prices = model.prices
     if not isinstance(prices, list):
         return prices

@@ -162,8 +162,8 @@ def epochs_of(bench: Bench, sentence: str) -> tuple[StateChange, ...]:
 
 
 def broken_of(bench: Bench) -> dict[str, str]:
-    """Return for each sentence that calls broke up to the end of the epoch, the number of calls and one of them. Reads
-    every call: call it in a thread."""
+    """Return words by rule, for the rules that were broken up to the end of the epoch: the number of calls that broke
+    the rule, and one of them. Reads every call: call it in a thread."""
     return {one.text: one.calls for one in broken_rules(bench.session, bench.epoch)}
 
 

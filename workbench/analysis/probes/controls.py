@@ -1,7 +1,7 @@
 """Control questions: nothing in the session answers them, so any answer to one is made up.
 
-They ask in the session's own words, put together as the session never does: a code name from the parts of two of its
-names, a thing from words of two of its sentences. A reader who knows only the style of the session cannot tell them
+They combine the session's own words in ways that do not occur in it: a code name from the parts of two names, a thing
+from nouns that are never in the same sentence. A reader who knows only the style of the session cannot tell them
 from questions that have an answer.
 """
 
@@ -40,7 +40,7 @@ _NAME = re.compile(r"\b(?:[a-z]+(?:_[a-z0-9]{3,})+|[a-z]+(?:[A-Z][a-z0-9]{2,})+|
 _WORD = re.compile(r"[^\W\d_]{4,14}")
 
 TRIED = 40
-"""Names and words that are combined, the most frequent ones."""
+"""Number of names and of nouns that are combined: the most frequent ones."""
 
 
 def controls(messages: Sequence[Message], text: str, count: int, *, named: bool) -> Iterator[Probe]:

@@ -76,8 +76,8 @@ def _bar_table_secrets(text: str, start: int, end: int, *, is_first: bool) -> It
     kinds = {number: kind for number, (_, title) in enumerate(titles) if (kind := _kind(title))}
     for number, kind in kinds.items():  # a row of names and values
         cells = list(_CELL.finditer(text, start, end))
-        beside = cells[number + 1 : number + 2] if number < 2 and len(cells) - number <= 3 else []
-        for cell in beside:
+        next_cell = cells[number + 1 : number + 2] if number < 2 and len(cells) - number <= 3 else []
+        for cell in next_cell:
             if (span := _secret(cell, kind, is_strict=True)) is not None:
                 yield span
     if not kinds or len(titles) < 2 or not is_first:
@@ -97,19 +97,19 @@ def _aligned_table_secrets(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the secrets in aligned columns: below the title of a column, or next to a name in a table `Key  Value`."""
     titles = list(_COLUMN.finditer(text, start, end))
     names = [title[0].lower() for title in titles]
-    beside = (
+    is_key_value = (
         len(names) == 2
         and names[0] in ("key", "name", "field", "variable", "parameter", "property")
         and names[1] == "value"
     )
     kinds = [(title.start() - start, kind) for title in titles if (kind := _kind(title[0]))]
-    if not beside and (not kinds or len(titles) < 2):
+    if not is_key_value and (not kinds or len(titles) < 2):
         return
     for row_start, row_end in _rows(text, end):
         words = list(_COLUMN.finditer(text, row_start, row_end))
         if not words:
             return
-        if beside:
+        if is_key_value:
             if len(words) == 2 and (kind := _kind(words[0][0])) and (span := _secret(words[1], kind, is_strict=False)):
                 yield span
             continue

@@ -37,8 +37,8 @@ _ACKNOWLEDGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ErrorFix:
-    """Failed attempt and its fix, by message index. `error`: result of the failure. `by`: last change (or run) before
-    the attempt succeeded. `success`: call that succeeded."""
+    """Failed attempt and its fix, by message index. `error`: result of the failed call. `by`: call that last changed a
+    file between failure and success, else `success`. `success`: call that succeeded. `line`: message of the error."""
 
     error: int
     by: int
@@ -79,7 +79,8 @@ def _files_changed(called: ToolCall) -> list[str]:
 
 @per_shape
 def events_of(shape: Shape) -> Mapping[int, str]:
-    """Events by message index with their reasons, in the order of the reasons: the first one that applies counts."""
+    """Reasons of events by message index. If several apply to a message, the first counts: instruction, finished task,
+    answer after changes, fixed error, change."""
     found: dict[int, str] = {}
     for index, why in _all_events(shape):
         found.setdefault(index, why)

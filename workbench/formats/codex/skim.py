@@ -1,9 +1,8 @@
 """Read only the usage of a rollout, for audits of thousands of files.
 
-The rollout is read normally up to its first usage. After that, only the group of an item is read, from the start of its
-line, and only the events that affect usage are decoded. The result is None if an audit's row needs the complete
-file: with a compaction, a rolled-back turn, a rollout that continues another one, or usage
-that may be wrong.
+The rollout is read normally up to its first usage. After that, the start of a line tells the group of an item
+(`items.ItemGroup`), and only the events that affect usage are decoded. The result is None if an audit's row needs the
+complete file: with a compaction, a rolled-back turn, a rollout that continues another one, or usage that may be wrong.
 """
 
 from __future__ import annotations
@@ -121,7 +120,8 @@ def _context_is_unchanged(reader: Reader) -> bool:
 
 
 def _item(reader: Reader, group: ItemGroup, index: int) -> None:
-    """Add an item whose group is all that is known."""
+    """Add an item of which only the group is known. The first item of a response begins an answer, which gets the
+    pending usage; other items only end a response."""
     if group == "response" != reader.group:
         usage, id = reader.pending_usage, f"item-{index + 1}"
         draft = ItemDraft(id, "assistant", "normal", [], [index], None, reader.model, usage)

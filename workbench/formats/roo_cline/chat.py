@@ -51,7 +51,7 @@ def chat_of(entries: Any) -> Chat:
             tokens = about.get("prevContextTokens")
             condensed[as_text(about.get("summary"))] = Condensation(time, tokens if type(tokens) is int else None)
         if entry.get("say") == "api_req_started" and time is not None:
-            last = entry.get("conversationHistoryIndex")  # of the message before the request's own one
+            last = entry.get("conversationHistoryIndex")  # of the last message before the request
             requests.append(Request(time, last + 2 if type(last) is int else None, _usage(entry.get("text"))))
     return Chat(condensed, tuple(sorted(requests, key=lambda request: request.time)))
 

@@ -1,5 +1,5 @@
-"""The list of summarizers: extractive, a model, a recorded run, the user, or a rehearsed failure; also for answering
-questions."""
+"""The list of summarizers: extractive, a model, a recorded run, the user, or a rehearsed failure. The same list offers
+who answers questions."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def able(every: Sequence[SummarizerChoice], job: SummarizerJob) -> tuple[Summari
 
 
 def usual_models() -> dict[str, tuple[OfferedModel, ...]]:
-    """Models by connection, from the last list that each server gave, however old; for Anthropic without one, those of
-    the dated table, newest first. Raises BadInput for broken settings."""
+    """Models by connection, from the last list that each server gave, however old. Without a list from Anthropic, its
+    models in the table of models, newest first. Raises BadInput for broken settings."""
     there = connections().values()
     found = {whom.name: known.models for whom in there if (known := model_list.cached_models(whom))}
     if DEFAULT in found:

@@ -45,7 +45,8 @@ def width_of(column: Column, within: int = 0) -> int:
 
 
 def cell(line: Record, column: Column, width: int) -> str:
-    """Value in its column's width; of a folder or file the name, which also replaces a missing title."""
+    """Return a record's value in a column as text. A project or file is shown by the last part of its path; a missing
+    title is replaced by that of the file."""
     untitled = column.key == GROWS and not line[GROWS]
     text = words(line["file" if untitled else column.key], column.kind)
     if untitled or column.key in ("project", "file"):
@@ -55,7 +56,7 @@ def cell(line: Record, column: Column, width: int) -> str:
 
 def visible_columns(columns: Sequence[Column], left: int, width: int) -> tuple[VisibleColumns, bool]:
     """Columns from `left` on that are completely visible, at least one, with their widths; and True if more follow. No
-    column is cut, because part of a number reads as another number. Cells for the marks of hidden columns are free."""
+    column is cut, because part of a number reads as another number. Room is left for the marks of hidden columns."""
     room, free, shown = width - len(BEFORE) * (left > 0), 0, 0
     for number, column in enumerate(columns[left:], 1):
         room -= width_of(column, width) + len(GAP)
@@ -155,8 +156,8 @@ class RecordTable(LineList):
         return self.columns[self.heads.at] if self.columns else None
 
     def show(self, columns: Sequence[Column], lines: Sequence[Record], order: tuple[str, bool], empty: str) -> None:
-        """Show these records, or the text `empty`. The cursor stays on its session if that is still listed, and at the
-        top if it is there."""
+        """Show these records, or the text `empty`. The cursor stays on its record if that is still listed, but a
+        cursor on the first line stays there."""
         before = self.here if self.line else None
         key = None if before is None else (before["file"], before["part"], before.get("epoch"))
         if columns != self.columns:

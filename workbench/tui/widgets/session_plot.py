@@ -88,8 +88,8 @@ class SessionPlot(Vertical):
             _put(self.query_one("#call", Static), words)
 
     def to_lost(self) -> bool:
-        """Go to the next call at which the variant in front loses a watched sentence, after the last one to the first.
-        Return False if it loses none."""
+        """Go to the next call at which the variant in front loses a watched sentence, or after the last such call to
+        the first. Return False if it loses none."""
         plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.played else ()
         lost = sorted(trail.lost for trail in trails if trail.lost is not None)
         if lost:
