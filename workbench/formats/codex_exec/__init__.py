@@ -5,7 +5,7 @@ usage of a call only if the turn made a single call. Checked against Codex 0.169
 https://github.com/openai/codex, `codex-rs/exec`.
 Read only: Codex resumes from its rollout, never from a capture.
 
-The format has no `places`: the command prints the events, and the user chooses where to store them.
+No usual place: the command prints the events, and the user chooses where to store them.
 """
 
 from __future__ import annotations
