@@ -351,9 +351,9 @@ def loop_of(session: Session) -> Loop | None:
             message = session.messages[index]
             if message.role == "assistant" and message.kind == "normal" and index not in epoch.copies:
                 calls += 1
-            new_steps = set(_new_steps(message))
-            if not new_steps <= steps:
-                steps |= new_steps
+            own_steps = set(_steps_of(message))
+            if not own_steps <= steps:
+                steps |= own_steps
                 since, newest = calls, epoch.number
     within = [epoch for epoch in session.epochs if epoch.number >= newest and _is_automatic(epoch)]
     if len(within) < LEAST:
@@ -365,7 +365,7 @@ def loop_of(session: Session) -> Loop | None:
     return None if _ends_with_answer(session) and not found.goes_on else found
 
 
-def _new_steps(message: Message) -> Iterator[Hashable]:
+def _steps_of(message: Message) -> Iterator[Hashable]:
     if message.starts_round:
         yield " ".join(message.user_text.split())
     for call in message.calls:

@@ -19,8 +19,8 @@ from workbench.compaction.strategies import strategy
 from workbench.session import Session
 
 Fit = Literal["fits", "too large", "not usable", "unchanged"]
-"""Fits, best first. `fits`: smaller and below every limit; `too large`: not; `not usable`: a required check failed;
-`unchanged`: nothing was compacted."""
+"""Fits, best first. `fits`: smaller and below every limit; `too large`: not smaller, or at or above a limit;
+`not usable`: a required check failed; `unchanged`: nothing was compacted."""
 
 _FITS: tuple[Fit, ...] = get_args(Fit)
 
@@ -132,7 +132,7 @@ def shortened_messages(outcome: Outcome) -> dict[int, NewMessage]:
     """Return shortened replacements of single messages, by index of the original."""
     found = {}
     for piece in outcome.pieces:
-        if isinstance(piece, NewMessage) and (index := _of_one(outcome, piece)) is not None:
+        if isinstance(piece, NewMessage) and (index := _shortened_index(outcome, piece)) is not None:
             found[index] = piece
     return found
 
@@ -140,10 +140,11 @@ def shortened_messages(outcome: Outcome) -> dict[int, NewMessage]:
 def added_messages(outcome: Outcome) -> tuple[NewMessage, ...]:
     """Return the new messages: summaries and others that replace several messages or none."""
     new = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
-    return tuple(piece for piece in new if _of_one(outcome, piece) is None)
+    return tuple(piece for piece in new if _shortened_index(outcome, piece) is None)
 
 
-def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:
+def _shortened_index(outcome: Outcome, piece: NewMessage) -> int | None:
+    """Return the index of the message that a new message shortens; None if it is no shortened message."""
     spans = piece.replaces
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
         return None

@@ -136,8 +136,8 @@ def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
 
 
 def common_strategy(several: Sequence[StoredPrompt], chosen: str) -> str:
-    """Return the strategy that can use all of these prompts: `chosen`, or their own. Raises BadInput if they belong to
-    different strategies, or if one is not sent to a model.
+    """Return the strategy of all these prompts; `chosen` if there are none. Raises BadInput if they belong to different
+    strategies, or if one is not sent to a model.
     """
     for one in several:
         if not one.field or one.field.endswith("template"):

@@ -16,8 +16,8 @@ from workbench.auditing.rows import SessionRow, mark_copies
 
 @dataclass(frozen=True)
 class Audit:
-    """All sessions found, the newest first, with their recorded `compactions`. Of a compaction in several files, all
-    but one are marked as a `copy` and count in no sum."""
+    """All sessions found, the newest first, with their recorded `compactions`. If several files hold the same
+    compaction, all but one are marked as a `copy` and count in no sum."""
 
     rows: tuple[SessionRow, ...]
 

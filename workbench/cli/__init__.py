@@ -3,7 +3,7 @@
 Input: a frozen `Selection` of session, policy and edits, and the command's own options. Output: plain text or one JSON
 document on stdout, notes on stderr, the named files, and an exit code: 0 done; 1 nothing to compact, not triggered, or
 not smaller; 2 bad input or usage; 3 a required check failed; 4 the summarizer failed; 5 it could cost more than the
-spend limit. The rooms below compute all results. No other room may import this one; it uses the screen only to open it.
+spend limit. Other rooms compute all results. None of them may import this one, which uses the screen only to open it.
 """
 
 from __future__ import annotations

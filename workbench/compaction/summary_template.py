@@ -11,8 +11,8 @@ from workbench.compaction.vocabulary import EarlierSummary
 
 
 def summaries_in_request(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
-    """Earlier summaries whose text goes into the request. An agent's reply to a summary has no text of its own and is
-    left out."""
+    """Return the indexes of earlier summaries whose text goes into the request: none unless `choice` is "nest" or
+    "extend". An agent's reply to a summary says nothing new and is left out."""
     if choice not in ("nest", "extend"):
         return ()
     messages, found = context.messages, set(earlier)

@@ -14,13 +14,14 @@ from workbench.session import Message, ToolResult, ToolUse
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
 _LABELS = ("label", "text", "answer", "value", "title")
 _ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
-"""Suffix that is removed from the end of an answer. It stays within an answer of several choices, because facts are
-verbatim."""
+"""Suffix of an option that is removed from the end of an answer. In an answer of several options only the last one
+loses it, because a fact is a verbatim part of the message."""
 
 
 class UserAnswer(Struct, frozen=True):
     """An answer of the user. `text` is one of the agent's options (`chosen`) or typed text. `question` is "" if there
-    was no question, or if several are possible. `index` is the message that holds the answer."""
+    was no question, or if several are possible. `message` and `index` are id and index of the message that holds the
+    answer."""
 
     text: str
     question: str
@@ -30,7 +31,8 @@ class UserAnswer(Struct, frozen=True):
 
     @property
     def settles(self) -> bool:
-        """True if the text only answers the question. Longer text is a request of its own."""
+        """True if the text only answers the question, as a chosen option or a short sentence does. Longer text, and
+        typed text without a question, is a request of its own."""
         if self.chosen or not self.question:
             return self.chosen
         return len(self.text) <= SHORT_ANSWER and "\n" not in self.text and len([*sentences(self.text)]) < 2

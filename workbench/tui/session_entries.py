@@ -1,4 +1,4 @@
-"""Sessions to choose from: entries of files before they are read, then tables, sums and advice. Pure."""
+"""Sessions to choose from: entries of files before they are read, then tables, sums and advice. No widgets."""
 
 from __future__ import annotations
 

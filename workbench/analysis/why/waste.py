@@ -17,7 +17,7 @@ from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.visible import visible_parts
 
 WORTH = 200
-"""Tokens below which a result is not reported."""
+"""Tokens below which a result is not reported as unused."""
 
 ANSWERS = 3
 """Fewest answers that must follow a result before it is judged."""
@@ -169,7 +169,7 @@ def unused(context: Context) -> tuple[Spot, ...]:
 
 
 def _words(message: Message) -> set[str]:
-    texts = [part_ for part_ in visible_parts(message) if isinstance(part_, str)]
+    texts = [part for part in visible_parts(message) if isinstance(part, str)]
     return {word for text in texts for word in _WORD.findall(text[:_SCANNED])}
 
 
@@ -216,8 +216,9 @@ def _truncation_notice(text: str) -> re.Match[str] | None:
 
 
 def cut_spots(context: Context) -> tuple[Spot, ...]:
-    """Return results that were cut before the model saw them: they have a notice, or several results of one tool have
-    exactly the same, longest length (`cut silently`)."""
+    """Return results that were cut before the model saw them: those with a notice, and those "cut silently": several
+    results of one tool with different ends have exactly the same length, which is the tool's longest and at least 2 000
+    characters."""
     longest: dict[str, list[tuple[int, int, ToolResult]]] = {}
     found: dict[int, Spot] = {}
     for one in calls_of(context.shape):

@@ -1,6 +1,7 @@
 """Secrets recognized by their shape: the prefix and length that an issuer documents.
 
-Public lists of patterns agree on these shapes. To exclude names in code, each is longer than one or needs a digit.
+Public lists of patterns agree on these shapes. Names in code do not match: each shape is longer than a name, or needs a
+digit.
 """
 
 from __future__ import annotations

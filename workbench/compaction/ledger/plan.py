@@ -1,4 +1,4 @@
-"""Plan the result for a budget, to the last token: the messages that stay, their lengths, and the ledger."""
+"""Plan the result for a budget, to the last token: the kept messages, their lengths, and the ledger."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ LEFT_OUT_CHARS, LEFT_OUT_SHARE = 160, 0.05
 
 @dataclass(frozen=True)
 class LedgerPlan:
-    """Plan of a result: messages from `cut` on stay, and some before it (`staying`). `shorter`: shortened messages by
-    index. `entries`: entries in the ledger. `text`: the ledger's text. `takes`: size of the whole result."""
+    """Plan of a result. Messages from `cut` on are kept, and some before it (`staying`). `shorter`: shortened messages
+    by index. `entries`: entries in the ledger. `left_out`: counts of omitted entries by group. `text`: the ledger's
+    text. `ledger_takes` and `takes`: size of the ledger and of the complete result, in the ruler's unit."""
 
     cut: int
     staying: tuple[int, ...]
@@ -36,9 +37,10 @@ class LedgerPlan:
 
 
 def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
-    """Fullest plan within the budget. What the user wants and unanswered messages are kept even if pins leave no room;
-    the plan then exceeds the budget. The size of all lines together differs slightly from the sum of their sizes and is
-    known only when they are written; the selection is then repeated with the difference."""
+    """Return the fullest plan within the budget. It may exceed the budget: pins do not reduce the room of what the user
+    wants (steps above `Priority.WORTH`), and rules, beginnings of open requests and the minimum tail are always kept.
+    The size of all lines together, known only when they are written, differs slightly from the sum of their sizes; the
+    selection is then repeated with the difference."""
     stays = task.ruler.each(task.always)
     empty = written(Ledger(10**6, tuple(range(len(task.always))), (), narrative))
     room = int(budget * LEFT_OUT_SHARE)
@@ -154,5 +156,5 @@ def _left_out(task: LedgerTask, ledger: Ledger, room: int) -> tuple[tuple[str, i
 
 
 def spans(plan: LedgerPlan, stop: int) -> list[Span]:
-    """Messages after the ledger, in order."""
+    """Kept messages of a context of `stop` messages, in order."""
     return [*spans_of(plan.staying), Span(plan.cut, stop)]

@@ -110,7 +110,8 @@ class LoadedHistory:
 
 
 def entry_of(source: LoadedHistory, exchange: Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
-    """Return an exchange as an entry: the index of the loaded one if that is unchanged, else JSON."""
+    """Return an exchange as an entry: the index of the loaded one if that is unchanged, else JSON. `first` and `last`:
+    its place in the written history."""
     place = exchange.entry
     if place is None:
         return render(new_entry(source, exchange, sequence_id, first=first, last=last))

@@ -128,9 +128,9 @@ class _SessionReader:
 
     `compactions`: record of the summary, by id of a compaction's request. `requests`: record of the request, its part,
     and the messages that the compaction keeps, by the same id. `starts`: creation time of each record. `records`:
-    record of each message. `current`: the context so far, as message numbers. `cleared`: number of the cleared form by
-    number of the message, for each record before which results were cleared. `copies`: cleared forms in this epoch.
-    `live`: False for undone messages.
+    record of each message. `current`: the context so far, as message numbers. `cleared`: for each record
+    before which results were cleared, the number of each cleared form by the number of its message. `copies`: cleared
+    forms in this epoch. `live`: False for undone messages.
     """
 
     compactions: dict[str, int]

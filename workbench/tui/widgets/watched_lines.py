@@ -36,8 +36,8 @@ COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
 """Colours of these styles in a Rich text."""
 
 MOST, FEW, TALL = 5, 2, 30
-"""Most sentences with a line of their own, on screens of at least `TALL` lines and of fewer; the last line counts the
-rest."""
+"""Maximum number of lines of sentences: `MOST` on a screen of at least `TALL` lines, else `FEW`. If there are more
+sentences, the last of these lines says how many."""
 
 ROOMY = 110
 """Columns from which each state's sign is preceded by its moment, one of `MOMENTS`."""
@@ -65,7 +65,7 @@ class Watching(Struct, frozen=True):
 
 
 class WatchedLines(Widget):
-    """Widget as high as there are sentences; hidden if none is watched."""
+    """Widget with as many lines as `Watching.lines` says: none if no sentence is watched."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye", "key")
@@ -73,7 +73,7 @@ class WatchedLines(Widget):
 
     @dataclass
     class WatchedClicked(Message):
-        """Change the watched sentences."""
+        """The widget was clicked: the user wants to change the watched sentences."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
