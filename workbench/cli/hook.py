@@ -1,4 +1,5 @@
-"""`cwb hook`: what an agent calls around its compactions, and the commands that put it into the agent's settings."""
+"""`cwb hook`: the command that an agent calls before and after its compactions, and those that put it into the agent's
+settings."""
 
 from __future__ import annotations
 

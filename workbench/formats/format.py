@@ -201,8 +201,8 @@ class Codec:
     alone(line): returns True if a file with this first line needs no other file for `read`. None if this cannot be
       known.
     newest(path, data): reads the session's newest epochs from the end of the file, numbered from 1, with
-      `Session.begins_at`. They equal those of `read`, from the newest ended one on. Returns None if the end of the file
-      is not sufficient. None for a format that is always read completely.
+      `Session.begins_at`. From the newest ended epoch on, they equal those of `read`. Returns None if the end of the
+      file is not sufficient. None for a format that is always read completely.
     by_line(first): returns a reader, equal to `read`, that needs one line at a time in memory, for a file with this
       first line (an object); None if it needs more. The `note` is then in the first line. None for a format that is
       never read this way.

@@ -1,5 +1,5 @@
-"""Edits of a JSON file as text: members and items are added at the end of their container or removed, and every other
-byte stays. A removal of what was added gives the text before."""
+"""Edits of a JSON file as text: members and items are added at the end of their container or removed. No other byte
+changes; removing what was added restores the text."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _is_summary_pair(messages: Sequence[Message], index: int) -> bool:
 
 
 def leading_system(messages: Sequence[Message]) -> int:
-    """How many of the session's own system messages stand before everything else."""
+    """Return the number of the session's own system messages that precede all other messages."""
     count = 0
     for message in messages:
         if not message.is_own_system:

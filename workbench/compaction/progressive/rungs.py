@@ -51,8 +51,8 @@ class RungPlan:
 
 
 def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPlan:
-    """Keep the newest `size` turns, counted from one of the agent's turns to another, and the messages after them;
-    summarize older ones.
+    """Keep the newest `size` turns, rounded up to an odd number, and summarize older messages. First and last of these
+    turns are the agent's; messages after them are kept as well.
 
     A turn is everything that the agent says and calls, or that user and tools say, until the other side speaks: APIs
     that require alternating roles count messages in this way. The window grows to keep tool pairs complete.
@@ -134,8 +134,8 @@ def _plan_for_rest(
 
 
 def _summarizable(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """Messages to summarize, including the first request, if `stay` and unanswered messages stay with their tool pairs,
-    in addition to `keep`."""
+    """Indexes of the messages to summarize: not those in `keep`, those in `stay` and unanswered ones with their tool
+    pairs, and earlier summaries. The first request is among them, but never alone."""
     request = first_request_index(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]

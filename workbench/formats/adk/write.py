@@ -116,7 +116,8 @@ def view_of(session: Session) -> AgentView:
 def _with_others_as_user(
     view: AgentView, messages: list[Message], events: Sequence[Item], losses: Losses
 ) -> list[Message]:
-    """Write other agents' texts as user text if ADK would not do so itself, because another agent spoke last."""
+    """Return the messages with other agents' texts as new messages, which are written as user text, if another agent
+    spoke last: then ADK does not send them as user text by itself."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""
         for message in reversed(messages)

@@ -1,7 +1,7 @@
 """tau-bench results: a list of `{task_id, reward, info, traj, trial}`, each with an OpenAI chat.
 
-Every entry is a session, opened as a list of that one entry. Call ids repeat within one. Kinds are stored next to a
-message's own keys, because the benchmark never sends its results again.
+Every entry is a session, opened as a list of that one entry. Call ids repeat within an entry. Kinds are stored next to
+a message's own keys, because the benchmark never sends its results again.
 
 No usual place: the benchmark writes to the folder that the user names.
 """

@@ -46,7 +46,7 @@ class LineList(LineView, can_focus=True):
         return self.line_text(self.line) if self.line_count else ""
 
     def to_line(self, line: int, direction: int = 1) -> None:
-        """Put the cursor on a line, within the list. `direction` is 1 or -1."""
+        """Put the cursor on a line, within the list. `direction`, 1 or -1, is for a subclass that skips lines."""
         line = max(0, min(line, self.line_count - 1))
         if line != self.line:
             old, self.line = self.line, line
