@@ -170,7 +170,8 @@ class Retention:
 
     @cached_property
     def rule_counts(self) -> tuple[int, int]:
-        """Number of the user's rules in force that are kept, and of all."""
+        """Number of the user's rules in force that are kept and correct, in part at least, and number of all these
+        rules."""
         facts = (*self.facts, *self.tail)
         rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
         return sum(one.state in ("full", "part") for one in rules), len(rules)
@@ -217,8 +218,8 @@ def retention_of_head(
     new_messages: Sequence[Message] | None,
     later: Sequence[Message] = (),
 ) -> Retention:
-    """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` stay
-    and `new_messages` replace the others; None if these cannot be read."""
+    """Return the retention of the facts of the first `stop` messages if the messages marked in `unchanged_marks` are
+    kept and `new_messages` replace the others. `new_messages` is None if they cannot be read."""
     searched = (
         None
         if new_messages is None

@@ -1,5 +1,5 @@
-"""Timeline of a session: for each epoch its final size, its compaction, and the facts lost and rework caused by
-that."""
+"""Timeline of a session: each epoch with its final size, the compaction that ended it, and the facts lost and the
+rework that this compaction caused."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ QUOTATIONS = (
 """Sentence after the introduction if the user is quoted."""
 
 REQUEST_SHARE = 0.5
-"""Most of the room that the open request takes; it is cut at the end, and the rules have the rest."""
+"""Largest share of the room for the open request. A longer one is cut at the end; the rest is for everything else."""
 
 NOTE_TOKENS = 40
 """Tokens kept free for the note on what is left out."""
@@ -45,7 +45,7 @@ class _Section(Struct, frozen=True):
 
 def injection(lost: LostWork, limit: int = TOKENS) -> Injection:
     """Return the text with what was lost: rules, open request, running and open tasks, changed files, in this order.
-    Of each, the newest are shown that fit; the others are counted at the end."""
+    Under each heading are the newest entries that fit; the others are counted at the end."""
     introduction = f"{INTRODUCTION} {QUOTATIONS}" if lost.rules or lost.request else INTRODUCTION
     left = limit - estimated_tokens(introduction) - NOTE_TOKENS
     request = _clipped(lost.request, int(max(left, 0) * REQUEST_SHARE))

@@ -153,11 +153,9 @@ def call_record(
     if isinstance(answer, Summary):
         block = answer.block.raw if isinstance(answer, ServerSummary) else None
         usage = sum_usage(tries) if tries else answer.usage
-        text, add_answers = valid_unicode(answer.text), answer.seconds or seconds
+        text, duration = valid_unicode(answer.text), answer.seconds or seconds
         billed = usage and token_record(usage)
-        return CallRecord(
-            **request_fields, text=text, model=answer.model, usage=billed, seconds=add_answers, block=block
-        )
+        return CallRecord(**request_fields, text=text, model=answer.model, usage=billed, seconds=duration, block=block)
     failure = answer or SummaryFailed("error", "cancelled")
     return CallRecord(
         **request_fields,

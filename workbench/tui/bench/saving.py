@@ -13,7 +13,7 @@ from workbench.session import Session
 from workbench.tui.bench.host import Host
 
 WRITE_S = 0.5
-"""Time after a change before the work is written: the most that a crash can lose."""
+"""Seconds from a change until the work is written: the most that a crash can lose."""
 
 _write_lock = threading.Lock()
 """Lock held from reading the bench until it is written, so that the newest work is written last."""
@@ -37,8 +37,8 @@ async def save_in_thread(host: Host) -> None:
 
 
 def _save(host: Host, session: Session) -> str:
-    """Write the work; return why that failed, or "". Nothing to do if another session came onto the bench: its work was
-    written then."""
+    """Write the work; return why that failed, or "". Does nothing if another session is on the bench by now: `save_now`
+    wrote the work before."""
     with _write_lock:
         bench = host.store.bench
         if host.memory is None or bench.session is not session:
