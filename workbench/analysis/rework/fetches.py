@@ -25,7 +25,7 @@ from workbench.facts.shell import views
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
 
-_SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
+_STARTS_AGENT = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
 """Tools that start a subagent, which may change the files named in its task."""
 _SEARCHES = re.compile(
     r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase|^(?:task_?)?get(?:_(?!\w*(?:status|state|output|progress|screen))|$)"
@@ -53,7 +53,7 @@ _TOOLS_OWN = re.compile(r"[\w -]+$")
 LONG = 10
 """Fewest lines of an equal output that show that no relevant file was changed."""
 _FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")
-_BESIDE_THE_POINT = (
+_IRRELEVANT_KEYS = (
     *("-n", "head_limit", "limit", "max_results", "description", "timeout", "timeout_ms", "explanation"),
     *("task_progress", "justification"),
 )
@@ -137,7 +137,7 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
 @session_cache(1_024)
 def _starts_agent(tool: str) -> bool:
     """True for a tool that starts a subagent."""
-    return _SENDS.search(tool_name(tool)) is not None
+    return _STARTS_AGENT.search(tool_name(tool)) is not None
 
 
 def _remove_file(files: dict[str, list[_ShownResult]], named: Mapping[str, set[str]], changed: str) -> None:
@@ -216,7 +216,7 @@ def _fetch_key(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
         return None
     if isinstance(arguments, dict):
         here = {key for key in _FOLDER_KEYS if arguments.get(key) in (cwd, f"{cwd}/", ".", "./", "")}
-        left_out = here.union(_BESIDE_THE_POINT)
+        left_out = here.union(_IRRELEVANT_KEYS)
         arguments = json_text({key: arguments[key] for key in sorted(arguments) if key not in left_out})
     return "search", f"{name} {arguments}"
 

@@ -52,8 +52,9 @@ def write_flagged(session: Session, messages: Sequence[Message]) -> Written:
 
 def write_inserted(session: Session, messages: Sequence[Message]) -> Written:
     """Keep the complete loaded history and insert the flagged summary after the exchanges that it replaces, as the
-    client of document 000 does. Messages that stay but are not at the end of the loaded history follow the summary as
-    copies. Without a loaded history, a change or a summary at the start, write as `write_flagged` does."""
+    client of document 000 does. Kept messages that are not at the end of the loaded history follow the summary as
+    copies. Write as `write_flagged` does if the session is of another format, nothing changed, or the context does not
+    begin with a summary."""
     if session.format != ID or list(messages) == list(session.context()):
         return write_flagged(session, messages)
     exchanges = group_exchanges(messages, own=True)
@@ -101,13 +102,13 @@ def _with_history(session: Session, pieces: Sequence[int | bytes] | None, losses
     """Return the loaded document with this history and the session's memories, under a new session id if anything
     changed. `pieces` are indexes of loaded entries and new entries as JSON; None keeps the loaded history."""
     data = session.records.data
-    remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
-    if pieces is None and not remembered:
+    memory_fields = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
+    if pieces is None and not memory_fields:
         return addressed(session, data, session.id, [Loss(LossKind.UNCHANGED)])
     if pieces is not None:
         data = splice(data, "chatHistory", pieces)
     new_id = str(uuid4())
-    changes = {"sessionId": render(new_id), "modified": render(iso()), **remembered}
+    changes = {"sessionId": render(new_id), "modified": render(iso()), **memory_fields}
     return addressed(session, replace_fields(data.removeprefix(_BOM), changes), new_id, losses)
 
 

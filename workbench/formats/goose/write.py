@@ -31,7 +31,8 @@ _VISIBLE_TO_BOTH = b'{"userVisible":true,"agentVisible":true}'
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """Write the messages as a session to import; return a loaded text if nothing changed. Never raises."""
+    """Write the messages as a session to import. If nothing changed, return a loaded export (JSON or JSON lines) as it
+    is. Never raises."""
     own = session.format == "goose"
     stored = session.facts.own
     form, session_fields = (stored.form, stored.session_fields) if isinstance(stored, StoredSession) else ("", {})

@@ -10,7 +10,8 @@ from workbench.formats.openai_chat.rules import chat_faults
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield messages that a chat API would reject, apart from `extra` and a final `exit`."""
+    """Yield faults of the trajectory, and those for which a chat API would reject its messages. The key `extra` and a
+    final message with the role `exit` are not sent, so they are no faults."""
     body = document(data)
     items = require_list(body.get("messages") if isinstance(body, dict) else body, "messages")
     if isinstance(body, dict):

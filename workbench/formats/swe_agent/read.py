@@ -41,14 +41,14 @@ class Reader(Document):
         main = next((item["agent"] for item in map(dict_of, items) if isinstance(item.get("agent"), str)), None)
         own = [n for n, item in enumerate(items) if not isinstance(item, dict) or item.get("agent", main) == main]
         config = _config(document)
-        replayed = dict_of(dict_of(config.get("agent")).get("model"))
+        model = dict_of(dict_of(config.get("agent")).get("model"))
         is_stale = document.get(STALE_USAGE) is True  # the prompts belong to another history
         prompts = [] if is_stale else _prompts(document.get("trajectory"))
         epochs, cleared, warnings = _cleared(messages, items, own, prompts)
         if not cleared and not is_stale and not _are_complete(document.get("trajectory"), prompts, items, own):
             warnings = _processors(config)
         self.warnings += warnings
-        name = replayed.get("name", replayed.get("model_name"))
+        name = model.get("name", model.get("model_name"))
         return self._session(
             [*messages, *cleared],
             first_words(messages),

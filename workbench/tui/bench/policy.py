@@ -38,6 +38,7 @@ def choose(host: Host, preset: Preset) -> None:
 
 
 def as_preset(view: BenchView) -> str:
+    """Return the reason why there is nothing to reset; "" if a setting differs from the preset."""
     same = view.bench.policy == view.preset.policy
     return f"No setting differs from the preset {view.preset.id}." if same else ""
 

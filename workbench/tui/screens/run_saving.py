@@ -33,7 +33,7 @@ def save_finished(live: LiveRun, run: Run) -> SavedRun:
 
 
 def save_call(live: LiveRun, seconds: float) -> SavedRun:
-    """Save a single call besides a run: a rewritten section."""
+    """Save a single call that is not part of a run: the rewriting of a section."""
     end = "failed" if live.recorder.failed else "finished"
     return _save(live.unfinished(seconds).model_copy(update={"end": end}))
 
