@@ -103,7 +103,7 @@ class Assessment:
     def ceiling(self) -> Ceiling | None:
         return ceiling_of(self.bench.session, self.context)
 
-    @property
+    @cached_property
     def fit(self) -> Fit:
         tokens = self.before.tokens, self.after.tokens
         return fit_of(self.outcome.status, *tokens, self.failed, self.ceiling)

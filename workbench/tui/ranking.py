@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -232,6 +232,20 @@ def width_of(ranked: Sequence[RankRow], title: str) -> int:
     return max(len(title), *(cell_len(RANK_COLUMNS[title].words(one)) for one in ranked), 0) + 2
 
 
+@dataclass(frozen=True)
+class ColumnScale:
+    """Width of a column in cells, and its best and worst value (None where no row is marked)."""
+
+    width: int
+    best: float | None
+    worst: float | None
+
+
+def column_scales(ranked: Sequence[RankRow], titles: Sequence[str]) -> dict[str, ColumnScale]:
+    """Scale of each column by its title. It reads every row, so compute it once for a table, not for each cell."""
+    return {title: ColumnScale(width_of(ranked, title), *best_and_worst(ranked, title)) for title in titles}
+
+
 def room_over(ranked: Sequence[RankRow], titles: Sequence[str], watched: int, width: int) -> int:
     """Width in cells of the plot of the context over the session: the rest of a table of `width` cells, from `LEAST` to
     `MOST_OVER`. `watched` is the number of watched rules."""
@@ -271,29 +285,29 @@ def heading(ranked: Sequence[RankRow], title: str, sign: str, watched: int, over
 
 
 def row_cells(
-    one: RankRow, ranked: Sequence[RankRow], titles: Sequence[str], letter: str, top: int, over: int = SPARK
+    one: RankRow, scales: Mapping[str, ColumnScale], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:
     """Yield the cells of a row: letter, name, then the columns in the order of `column_order`. The plot is `over` cells
     wide and `top` tokens high."""
     yield Text(letter, "bold reverse")
     yield Text(plain(one.name), "bold" if one.outcome.status != "unchanged" else "dim")
-    for title in column_order(titles, over):
+    for title in column_order((*scales,), over):
         if title == WATCHED:
             yield Text(" ".join(SIGNS[rule_state.after] if rule_state.after else "·" for rule_state in one.watched))
         elif title == SENT:
             yield context_sparkline(one.sent, one.replay.watched if one.replay else (), over, top)
         else:
-            yield _figure(one, ranked, title)
+            yield _figure(one, scales[title], title)
 
 
-def _figure(one: RankRow, ranked: Sequence[RankRow], title: str) -> Text:
+def _figure(one: RankRow, scale: ColumnScale, title: str) -> Text:
     if title == FIT:
         words, style = FIT_CELLS[one.assessment.fit]
-        return Text(f"{words:>{width_of(ranked, title) - 2}}", style)
-    (best, worst), value = best_and_worst(ranked, title), value_of(one, title)
-    mark = BEST if value == best else WORST if value == worst else " "
+        return Text(f"{words:>{scale.width - 2}}", style)
+    value = value_of(one, title)
+    mark = BEST if value == scale.best else WORST if value == scale.worst else " "
     mark, style = (" ", "dim") if value is None or one.assessment.fit == "unchanged" else (mark, "")
-    return Text(f"{RANK_COLUMNS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
+    return Text(f"{RANK_COLUMNS[title].words(one):>{scale.width - 2}} {mark}", style)
 
 
 def _pairs(one: RankRow) -> Iterator[tuple[str, str]]:

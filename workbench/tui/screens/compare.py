@@ -32,6 +32,7 @@ from workbench.tui.ranking import (
     RANK_COLUMNS,
     RankRow,
     column_order,
+    column_scales,
     details,
     heading,
     room_over,
@@ -208,9 +209,10 @@ restores the former settings."""
             sign = ("▴" if rows.is_reversed else "▾") if title == rows.order else ""
             table.add_column(heading(rows.ranked, title, sign, watched, over), key=title)
         top = max((max(one.sent) for one in rows.ranked if one.sent), default=1)
+        scales = column_scales(rows.ranked, rows.titles)
         for one in rows.ranked:
             letter = sign_of(rows.marked.index(one.name)) if one.name in rows.marked else ""
-            table.add_row(*row_cells(one, rows.ranked, rows.titles, letter, top, over), key=one.name)
+            table.add_row(*row_cells(one, scales, letter, top, over), key=one.name)
         for each in rows.queue.waiting:
             words = "asking" if rows.queue.is_running else "r asks"
             table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
