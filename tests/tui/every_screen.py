@@ -21,6 +21,7 @@ from textual.widgets import DataTable, Input, Select, Static, Tab, TextArea
 from tests.tui.app import bench_screen, notes, press, settled
 from tests.tui.test_themes import contrast
 from tests.words import INSIDERS, unexplained
+from workbench.tui.bench.panes import NARROW
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.keys import every_place
 from workbench.tui.screens.play import Stage
@@ -43,7 +44,7 @@ WAYS = {
     "summaries": "C space down space d d", "facts": "X", "generations": "X 3", "questions": "X 2", "rework": "X 4",
     "rules": "W",
     "prompts": "E escape", "a prompt": "E escape end e", "runs": "ctrl+p r u n s enter", "a number": "C v",
-    "simulated": "ctrl+p s i m u l a t e enter",
+    "simulated": "ctrl+p s i m enter",
     "help": "question_mark", "run with": "R", "summarizer": "R m", "search": "O slash",
     "prompt": "E", "strategy": "P", "export": "e", "filter": "f", "window": "9" + " up" * 7 + " enter",
     "params": "9" + " up" * 4 + " enter",
@@ -67,23 +68,35 @@ LISTS = (
     "runs", "simulated", "summarizer", "strategy", "sessions",
 )  # fmt: skip
 """Those with a list or a table that one goes to, in their order."""
-NOTHING_TO_CHOOSE = ("simulated", "generations", "rework", "runs", "sessions")
-"""Those of them in which enter does nothing, which the story leaves empty, which open another session, or which are one
-of the others again."""
 
 
 async def visited(pilot: Pilot[None], names: Iterable[str] = WAYS) -> AsyncIterator[tuple[str, Screen[Any]]]:
-    """Each screen in front, by its name here; the bench is shown again between them."""
+    """Each screen in front, by its name here; the bench is shown again between them, with the focus where it was."""
     bench = bench_screen(pilot)
     for name in names:
         await press(pilot, *WAYS[name].split())
-        await settled(pilot)
         yield name, pilot.app.screen
         for _ in range(6):
             if pilot.app.screen is not bench:
                 await press(pilot, "escape", painted=False)
         assert pilot.app.screen is bench, name
+        assert bench.size.width >= NARROW or not lost(bench), f"{name}: {lost(bench)}"
         await press(pilot, "escape", painted=False)
+
+
+PLACES = {"rounds": "#list", "policy": "#policy"}
+"""Where the panes of a narrow screen are, those beside the middle."""
+
+
+def lost(bench: BenchScreen) -> str:
+    """What is wrong with where keys go now: to anything but the one pane that is seen."""
+    places = {*PLACES.values(), "#text"}
+    place = PLACES.get(bench.view.pane, "#text")
+    focused, there = bench.focused, bench.query_one(place)
+    seen = [name for name in places if bench.query_one(name).display]
+    if focused is None or there not in (focused, *focused.ancestors) or not focused.region or seen != [place]:
+        return f"in {place} {focused!r} has the focus, to be seen is {seen}"
+    return ""
 
 
 # --- what a list understands -----------------------------------------------------------------------------------------
@@ -210,6 +223,15 @@ def faint(screen: Screen[Any]) -> list[str]:
     return found
 
 
+def unfocused(screen: Screen[Any]) -> Iterator[str]:
+    """A screen on which no key goes anywhere, or to what is not seen whole."""
+    focused = screen.focused
+    if not screen.focus_chain or all(one.disabled for one in screen.query(screen.AUTO_FOCUS or "*")):
+        return  # what has the focus at first may be off
+    if focused is None or focused.region.width <= 20 or not screen.region.contains_region(focused.region):
+        yield f"has the focus in {focused!r} at {focused and focused.region}"
+
+
 MOST = 6
 """Verbs in a footer, beside what keys do on every screen."""
 EVERYWHERE = {"enter", "tab", "down", "escape", "space", "f1", "question_mark"}
@@ -239,18 +261,19 @@ NAMES = {
 """Screens whose first line begins with their name in bold; dialogs have theirs in the border."""
 
 
-def unnamed(screen: Screen[Any]) -> Iterator[str]:
+def unnamed(seen: Drawn) -> Iterator[str]:
     """A screen that does not say its name first."""
+    screen = seen.screen
     name, two = NAMES.get(type(screen).__name__, ""), screen.has_class("-two")
-    first = next((strip for strip in drawn(screen).strips if strip.text.strip()), Strip([]))
+    first = next((strip for strip in seen.strips if strip.text.strip()), Strip([]))
     words = next((segment for segment in first if segment.text.strip()), None)
     if name and not two and not (words and words.text.strip() == name and words.style and words.style.bold):
         yield f"does not begin with {name}: {first.text!r}"
 
 
-def uneven(screen: Screen[Any]) -> Iterator[str]:
+def uneven(seen: Drawn) -> Iterator[str]:
     """Headings of columns in another style than all others, stripes, and a row that is a scroll bar."""
-    everything = drawn(screen)
+    screen = seen.screen
     for widget in screen.walk_children(Widget):
         is_table = isinstance(widget, DataTable)
         if is_table and (widget.zebra_stripes or widget.scrollbar_size_horizontal):
@@ -259,7 +282,7 @@ def uneven(screen: Screen[Any]) -> Iterator[str]:
             yield f"{widget!r} has another ground than the screen"
         if not (is_table or isinstance(widget, Heads | ListHeading) or widget.has_class("heads")):
             continue
-        for text, style, _ in (everything.rows_of(widget) or [Strip([])])[0]:
+        for text, style, _ in (seen.rows_of(widget) or [Strip([])])[0]:
             ground = Color(*style.bgcolor.get_truecolor()) if style and style.bgcolor else None
             wrong = style and (style.reverse or style.dim or ground != screen.background_colors[1])
             if re.search(r"\w", text) and wrong:
@@ -271,8 +294,9 @@ def uneven(screen: Screen[Any]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A screen as it is drawn: once, for all of its widgets."""
+    """A screen as it is drawn: once, for all of its widgets and for all that is looked for in it."""
 
+    screen: Screen[Any]
     strips: list[Strip]
     places: Mapping[Widget, tuple[Region, Region]]
 
@@ -284,16 +308,15 @@ class Drawn:
 
 
 def drawn(screen: Screen[Any]) -> Drawn:
-    return Drawn(screen._compositor.render_strips(), screen._compositor.visible_widgets)
+    return Drawn(screen, screen._compositor.render_strips(), screen._compositor.visible_widgets)
 
 
-def cut(screen: Screen[Any]) -> Iterator[str]:
+def cut(seen: Drawn) -> Iterator[str]:
     """Texts that are not seen whole and do not end with `…`, and lines that end in the midst of a word at the edge."""
-    all_of_it = drawn(screen)
-    for widget in screen.walk_children(Widget):
-        if strips := all_of_it.rows_of(widget):
+    for widget in seen.screen.walk_children(Widget):
+        if strips := seen.rows_of(widget):
             rows = [strip.text for strip in strips]
-            told = (*_titles(widget, all_of_it.strips), *_cut(widget, rows))
+            told = (*_titles(widget, seen.strips), *_cut(widget, rows))
             yield from (f"{widget!r} {one}" for one in told)
 
 
@@ -343,16 +366,15 @@ STYLES = {
 }
 
 
-def figures(screen: Screen[Any]) -> Iterator[str]:
+def figures(seen: Drawn) -> Iterator[str]:
     """Figures that a text breaks over two lines, those of another style than all others, and words of insiders."""
-    all_of_it = drawn(screen)
-    for widget in screen.walk_children(Widget):
+    for widget in seen.screen.walk_children(Widget):
         words = [title.plain for title in (widget._border_title, widget._border_subtitle) if title is not None]
         for name, pattern in INSIDERS.items():
             yield from (f"{widget!r} {name}: {title!r}" for title in words if re.search(pattern, title))
         if widget.children or isinstance(widget, TextArea | Input):
             continue
-        rows = [strip.text for strip in all_of_it.rows_of(widget)]
+        rows = [strip.text for strip in seen.rows_of(widget)]
         for above, below in pairwise(rows) if isinstance(widget, TextView) else ():
             if re.search(r"(?<![\d.:/-])\d{1,3}\s*$", above) and re.match(r"\s*\d{3}(?![\w.:/-])", below):
                 yield f"{widget!r} breaks a figure: {above!r}, {below!r}"
@@ -360,31 +382,25 @@ def figures(screen: Screen[Any]) -> Iterator[str]:
             yield from (f"{widget!r} {name}: {row!r}" for row in rows if re.search(pattern, row))
 
 
-def riddles(screen: Screen[Any]) -> list[str]:
+def riddles(seen: Drawn) -> list[str]:
     """Words on it that neither it nor its help explains; what a session or a file of the user's says is theirs."""
-    all_of_it = drawn(screen)
-    rows = [
-        strip.text for widget in screen.walk_children(Widget) if _is_ours(widget) for strip in all_of_it.rows_of(widget)
-    ]
-    return list(
-        unexplained(
-            "\n".join(rows),
-            " ".join(node.HELP or "" for node in screen.walk_children(Widget, with_self=True)),
-        )
-    )
+    widgets = [*seen.screen.walk_children(Widget, with_self=True)]
+    rows = [strip.text for widget in widgets if _is_ours(widget) for strip in seen.rows_of(widget)]
+    return list(unexplained("\n".join(rows), " ".join(node.HELP or "" for node in widgets)))
 
 
 def _is_ours(widget: Widget) -> bool:
     return not widget.children and not isinstance(widget, TextArea | Input | TextView)
 
 
-def unframed(screen: Screen[Any]) -> Iterator[str]:
+def unframed(seen: Drawn) -> Iterator[str]:
     """Rows that reach into the outer margin of a screen that is no dialog; a second ground under its footer; headings
     that do not stand over their columns."""
+    screen = seen.screen
     if screen.styles.background.a < 1:
         return
     margin = 2 if screen.outer_size.width >= 110 else 1
-    for strip in drawn(screen).strips:
+    for strip in seen.strips:
         if (text := strip.text)[:margin].strip() or text[-margin:].strip():
             yield f"fills its margin: {text!r}"
     for line in screen.query(KeysLine):
@@ -400,10 +416,11 @@ COLOURED = (BudgetBar, CallsPlot, PolicySheet, Stage, TextArea, TextView, Watche
 """Widgets whose words may have colours: the two bars, plots with several curves, texts with headings."""
 
 
-def gaudy(screen: Screen[Any]) -> Iterator[str]:
+def gaudy(seen: Drawn) -> Iterator[str]:
     """Words in another colour than the accent's, which marks the cursor and keys."""
+    screen = seen.screen
     accent = Color.parse(screen.app.theme_variables["primary"]).hsl.h
-    for y, strip in enumerate(drawn(screen).strips):
+    for y, strip in enumerate(seen.strips):
         x = 0
         for text, style, _ in strip:
             at, x = x, x + cell_len(text)
@@ -420,11 +437,12 @@ LEAST = 4.5
 """Contrast that WCAG asks of words."""
 
 
-def pale(screen: Screen[Any]) -> Iterator[str]:
+def pale(seen: Drawn) -> Iterator[str]:
     """Words that are hard to read, where they are not those of what cannot be done now or lies behind a dialog."""
+    screen = seen.screen
     off = [key for line in screen.query(KeysLine) for key in line.keys if not key.enabled]
     grey = {words for key in off for words in (key.shown, key.words)}
-    for y, strip in enumerate(drawn(screen).strips):
+    for y, strip in enumerate(seen.strips):
         x = 0
         for text, style, _ in strip:
             at, x = x, x + cell_len(text)

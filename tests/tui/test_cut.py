@@ -15,11 +15,11 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, Tab
 
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from tests.tui.app import brought, on_bench, press, settled, story
 from workbench.tui.plain import change, figure, percent, several
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.prompts import PromptsScreen
-from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText, TwoEnds, WholeFigures, fewer_parts
@@ -39,39 +39,31 @@ async def test_the_lines_around_the_bench() -> None:
         assert screen.query_one("#title", TwoEnds).render_line(0).text.split("  ")[1].rstrip().endswith("…")
 
 
-@pytest.mark.parametrize(
-    ("key", "kind", "names"),
-    [
-        ("O", WhyScreen, ("legend", "call")),
-        ("C", CompareScreen, ("note", "legend")),
-        ("E", PromptsScreen, ("name",)),
-    ],
-)
-async def test_the_lines_of_a_screen(key: str, kind: type[Screen[Any]], names: Sequence[str]) -> None:
+async def test_the_lines_of_a_screen() -> None:
     async with on_bench(CODEX, size=(44, 24)) as (pilot, _):
-        assert ends(await brought(pilot, kind, key), names) == ["…"] * len(names)
-
-
-async def test_what_the_other_variants_send_at_a_call() -> None:
-    async with on_bench(CODEX, size=(60, 24)) as (pilot, _):
-        screen = await brought(pilot, CompareScreen, "C", "o")
-        others = screen.query_one("#call", Static).render_line(1).text.rstrip()
+        for key, kind, names in (
+            ("O", WhyScreen, ("legend", "call")),
+            ("E", PromptsScreen, ("name",)),
+            ("C", CompareScreen, ("note", "legend")),
+        ):
+            assert ends(await brought(pilot, kind, key), names) == ["…"] * len(names)
+            if kind is not CompareScreen:
+                await press(pilot, "escape", *["escape"] * (key == "E"), painted=False)
+        # What the other variants send at a call.
+        await pilot.resize_terminal(60, 24)
+        await press(pilot, "o")
+        others = pilot.app.screen.query_one("#call", Static).render_line(1).text.rstrip()
         assert others.startswith("B ")
         assert others[-1] == "…"
 
 
-@pytest.mark.parametrize("key", ["slash", "colon"])
-async def test_the_hint_of_a_search_fits_into_80_columns(key: str) -> None:
+async def test_the_hint_of_a_search_fits_into_80_columns() -> None:
     async with on_bench(story(), size=(80, 24)) as (pilot, screen):
-        await press(pilot, key)
-        field = screen.query_one("#find").query_one(Input)
-        assert len(field.placeholder) < field.content_size.width
-
-
-async def test_where_there_is_no_run_it_is_said_what_makes_one() -> None:
-    async with on_bench(story(), size=(120, 24)) as (pilot, _):
-        runs = await brought(pilot, RunScreen, "R", "H")
-        assert "enter on the run screen makes one" in str(runs.query_one("#history .about", Static).content)
+        for key in ("slash", "colon"):
+            await press(pilot, key)
+            field = screen.query_one("#find").query_one(Input)
+            assert len(field.placeholder) < field.content_size.width
+            await press(pilot, "escape")
 
 
 async def test_no_figure_of_a_finding_is_broken() -> None:
@@ -82,25 +74,25 @@ async def test_no_figure_of_a_finding_is_broken() -> None:
         assert not any("197 481" in line for line in told)
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        ("one two", ["one two", ""]),
-        ("one two three", ["one two", "three"]),
-        ("one two three four five six", ["one two", "three…"]),
-        ("seventy7 letters3 seventy7", ["seventy7", "letters…"]),
-    ],
-)
-async def test_a_text_of_too_many_lines_ends_with_an_ellipsis(words: str, shown: list[str]) -> None:
+TOLD = {
+    "one two": ["one two", ""],
+    "one two three": ["one two", "three"],
+    "one two three four five six": ["one two", "three…"],
+    "seventy7 letters3 seventy7": ["seventy7", "letters…"],
+}
+
+
+async def test_a_text_of_too_many_lines_ends_with_an_ellipsis() -> None:
     class Told(App[None]):
         def compose(self) -> ComposeResult:
-            text = CutText(words)
-            text.styles.width, text.styles.height = 8, 2
-            yield text
+            for words in TOLD:
+                text = CutText(words)
+                text.styles.width, text.styles.height = 8, 2
+                yield text
 
     async with Told().run_test() as pilot:
-        text = pilot.app.query_one(CutText)
-        assert [text.render_line(y).text.rstrip() for y in range(2)] == shown
+        shown = [[text.render_line(y).text.rstrip() for y in range(2)] for text in pilot.app.query(CutText)]
+        assert shown == [*TOLD.values()]
 
 
 def line_of(screen: Screen[Any], widget: Widget) -> str:
@@ -127,19 +119,21 @@ async def test_tabs_that_do_not_all_fit_say_so_and_lead_to_the_others() -> None:
         assert not tabs.has_class("-cut")
 
 
-@pytest.mark.parametrize("width", [60, 112, 120, 130])
-async def test_tabs_begin_with_a_whole_one_and_show_the_active_one_whole(width: int) -> None:
-    async with on_bench(CODEX, size=(width, 24), epoch=1) as (pilot, screen):
+@pytest.mark.parametrize("widths", mostly_full([(60, 120), (112, 130)], [(60, 120)]), ids=str)
+async def test_tabs_begin_with_a_whole_one_and_show_the_active_one_whole(widths: tuple[int, int]) -> None:
+    async with on_bench(CODEX, size=(widths[0], 24), epoch=1) as (pilot, screen):
         tabs, wrong = screen.query_one(CutTabs), []
-        for key in (*"123456", "3", "2", "1"):
-            await press(pilot, key)
-            line = line_of(screen, tabs)
-            names, active = line.strip("⋯ ").split(), tabs.active_tab
-            assert active is not None
-            if names[0] not in [tab.label_text for tab in tabs.query(Tab)] or f" {active.label_text}" not in line:
-                wrong.append((key, line))
-            if ("⋯" in line[:1]) != (names[0] != next(tab for tab in tabs.query(Tab) if tab.display).label_text):
-                wrong.append((key, line))
+        for width in widths:
+            await pilot.resize_terminal(width, 24)
+            for key in (*"123456", "3", "2", "1"):
+                await press(pilot, key)
+                line = line_of(screen, tabs)
+                names, active = line.strip("⋯ ").split(), tabs.active_tab
+                assert active is not None
+                if names[0] not in [tab.label_text for tab in tabs.query(Tab)] or f" {active.label_text}" not in line:
+                    wrong.append((width, key, line))
+                if ("⋯" in line[:1]) != (names[0] != next(tab for tab in tabs.query(Tab) if tab.display).label_text):
+                    wrong.append((width, key, line))
         assert wrong == []
 
 
@@ -189,8 +183,7 @@ def test_no_line_can_be_broken_within_a_figure(told: str) -> None:
     assert re.search(r"\d\s[\d%]", told), "and still there is a gap"
 
 
-@pytest.mark.parametrize("width", range(13, 40))
-async def test_no_line_ends_within_a_figure(width: int) -> None:
+async def test_no_line_ends_within_a_figure() -> None:
     """Textual breaks lines at no-break spaces, too."""
     said = WholeFigures("Compactions lost 1 243 of 2 713 rules, 46 % of them, for $1 234.50 in all.")
 
@@ -198,8 +191,10 @@ async def test_no_line_ends_within_a_figure(width: int) -> None:
         def compose(self) -> ComposeResult:
             yield said
 
-    async with Shown().run_test(size=(width, 12)) as pilot:
-        await pilot.pause()
-        rows = [said.render_line(row).text.rstrip() for row in range(said.size.height)]
-    for figure_ in ("1\u00a0243", "2\u00a0713", "46\u00a0%", "$1\u00a0234.50"):
-        assert any(figure_ in row for row in rows), rows
+    async with Shown().run_test(size=(40, 12)) as pilot:
+        for width in range(13, 40):
+            await pilot.resize_terminal(width, 12)
+            assert said.size.width == width
+            rows = [said.render_line(row).text.rstrip() for row in range(said.size.height)]
+            for figure_ in ("1\u00a0243", "2\u00a0713", "46\u00a0%", "$1\u00a0234.50"):
+                assert any(figure_ in row for row in rows), rows

@@ -6,7 +6,7 @@ import pytest
 
 from tests.commands import document
 from tests.paths import SAMPLES
-from tests.tui.app import done, notes, on_bench, press, settled, story
+from tests.tui.app import done, notes, on_bench, press, settled
 from workbench.analysis.timeline import TimelineEpoch
 from workbench.session import Compaction
 from workbench.tui.widgets.epochs_line import EpochsLine, epoch_cells, epoch_under
@@ -74,15 +74,21 @@ def test_a_click_is_on_the_epoch_that_is_drawn_there() -> None:
 
 
 async def test_the_line_is_there_where_there_are_epochs_and_says_what_came_of_each() -> None:
-    async with on_bench(story(), size=(80, 24)) as (_, screen):
-        assert not screen.query_one(EpochsLine).display
     async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=(120, 30)) as (pilot, screen):
         line = screen.query_one(EpochsLine)
         assert line.display
         assert [one.lost for one in line.epochs] == [3, None, None]  # the second summary is encrypted
         assert (line.epoch, screen.bench.epoch) == (2, 2)
+        second = screen.view.verdict
         await press(pilot, "}")
         assert line.epoch == 3
+        # The verdict is of the epoch that undo brings back.
+        third = screen.view.verdict
+        assert second != third
+        await press(pilot, "u")
+        assert (screen.bench.epoch, screen.view.verdict) == (2, second)
+        await press(pilot, "U")
+        assert (screen.bench.epoch, screen.view.verdict) == (3, third)
         await pilot.click(EpochsLine, offset=(3, 0))
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == 1
@@ -104,15 +110,3 @@ async def test_the_line_says_how_much_was_done_again_because_of_each() -> None:
         assert ", 3 × rework" in epoch_cells(line.epochs, line.size.width, line.epoch)[0].text
         await press(pilot, "{", "}")  # the growth is looked for anew
         assert [one.again for one in screen.view.epochs] == [*counts, None]
-
-
-async def test_the_verdict_is_of_the_epoch_that_undo_brings_back() -> None:
-    async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=(120, 30)) as (pilot, screen):
-        second = screen.view.verdict
-        await press(pilot, "}")
-        third = screen.view.verdict
-        assert second != third
-        await press(pilot, "u")
-        assert (screen.bench.epoch, screen.view.verdict) == (2, second)
-        await press(pilot, "U")
-        assert (screen.bench.epoch, screen.view.verdict) == (3, third)

@@ -22,17 +22,16 @@ from workbench.bench import steps
 from workbench.session import Message, Text
 from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.bench import following
+from workbench.tui.bench import following, store
 from workbench.tui.bench.host import take_step
-from workbench.tui.bench.store import AT_ONCE
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
 
-async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() -> None:
-    count = AT_ONCE + 2
-    messages = [Message(f"m{n}", "user" if n % 2 == 0 else "assistant", (Text(f"word {n}"),)) for n in range(count)]
+async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "AT_ONCE", 20)
+    messages = [Message(f"m{n}", "user" if n % 2 == 0 else "assistant", (Text(f"word {n}"),)) for n in range(22)]
     app = app_of(session_of(messages))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)

@@ -77,8 +77,8 @@ async def search_for(pilot: Pilot[None], text: str) -> None:
     await settled(pilot)
 
 
-async def test_hits_are_marked_until_escape_clears_the_search() -> None:
-    async with on_bench(story()) as (pilot, _):
+async def test_what_is_found_is_marked_gone_to_and_walked_to() -> None:
+    async with on_bench(story()) as (pilot, bench):
         await search_for(pilot, "revoked")
         await press(pilot, "enter")
 
@@ -89,13 +89,10 @@ async def test_hits_are_marked_until_escape_clears_the_search() -> None:
         assert "»Now the tests" in shown()
         assert shown().count("\n") == 0
         await press(pilot, "escape")
-        assert shown() == ""
-        assert said(pilot) == ""
-        assert bench_screen(pilot).check_action("act", ("find-next.1",)) is None
+        assert (shown(), said(pilot)) == ("", "")
+        assert bench.check_action("act", ("find-next.1",)) is None
 
-
-async def test_a_colon_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
-    async with on_bench(story()) as (pilot, _):
+        # A colon goes to a message or a round and refuses what is none.
         await press(pilot, "colon", *"15", "enter")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (14, False)
         await press(pilot, "colon", *"r4", "enter")
@@ -104,11 +101,9 @@ async def test_a_colon_goes_to_a_message_or_a_round_and_refuses_what_is_none() -
         assert "from 1 to 32" in said(pilot)
         await press(pilot, "escape")
         assert (rounds(pilot).index, said(pilot)) == (24, "")
-        assert bench_screen(pilot).focused is rounds(pilot)
+        assert bench.focused is rounds(pilot)
 
-
-async def test_rounds_are_walked_by_ctrl_and_the_arrows_too() -> None:
-    async with on_bench(story()) as (pilot, _):
+        # Rounds are walked by ctrl and the arrows, too.
         rounds(pilot).go(9)
         await press(pilot, "ctrl+up")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (8, True)
@@ -136,15 +131,13 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
         await press(pilot, "escape")
         assert (list_.index, list_.on_header) == (15, False), "back at a message that was hidden"
 
-
-async def test_nothing_breaks_on_an_empty_list() -> None:
-    async with on_bench(story()) as (pilot, _):
+        # Nothing breaks on an empty list.
         await press(pilot, "f", *"errors", "enter")
         await press(pilot, "j", "k", "J", "K", "G", "home", "enter", "z", "pagedown", "l", "h")
         await search_for(pilot, "token")
         assert "token: not found (14 more hidden by the filter)" in said(pilot)
         await press(pilot, "enter", "n", "escape", "escape", "z")
-        assert (rounds(pilot).arrangement, said(pilot)) == (None, "")
+        assert (list_.arrangement, said(pilot)) == (None, "")
 
 
 async def test_the_filter_says_what_it_cannot_read_and_begins_with_what_is_shown() -> None:

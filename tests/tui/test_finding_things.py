@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
+from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story
 from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, SYNONYMS, key_id
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.palette import PaletteCommand, score
@@ -142,20 +142,26 @@ async def test_ordinary_words_find_a_command_first_and_no_name_comes_twice() -> 
             assert first(word).index(wanted) < [*first(word), other].index(other)
 
 
-async def test_what_cannot_be_done_now_is_found_and_says_why() -> None:
+async def test_the_palette_does_what_was_looked_for_or_says_why_it_cannot_be_done_now() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
         await brought(pilot, BenchScreen, "ctrl+p", *"redo", "enter")
         assert notes(pilot) == ["There is nothing to redo."]
-
-
-async def test_the_palette_does_what_was_looked_for() -> None:
-    async with at_rest(story(), size=SIZE) as pilot:
-        await press(pilot, "ctrl+p", *"overflowed")
+        await press(pilot, "ctrl+p", *"overflowed", painted=False)
         await brought(pilot, WhyScreen, "enter")
 
 
 async def test_space_shows_all_keys_in_groups_and_the_next_one_does_it() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
+        help = await brought(pilot, HelpScreen, "question_mark")
+        assert list(help.others)[:2] == ["Where you are", "Elsewhere on this screen"]
+        assert {one.name for keys in help.others.values() for one in keys} >= {
+            one.name for one in ACTIONS.values() if not one.key
+        }, "what only the palette has"
+        assert help.others["Where you are"][0].id == "open"
+        shown_at = {key.id: key.shown for keys in help.own.values() for key in keys}
+        assert (shown_at["jump"], shown_at["cancel"], shown_at["help"]) == (":", "esc", "space ? f1")
+        assert [key for key in shown_at.values() if "_" in key] == []
+        await press(pilot, "escape", painted=False)
         front = await brought(pilot, HelpScreen, "space")
         assert list(front.own) == list(GROUPS)
         shown = {key.id: key for keys in front.own.values() for key in keys}
@@ -178,28 +184,18 @@ async def test_space_shows_all_keys_in_groups_and_the_next_one_does_it() -> None
         await brought(pilot, WhyScreen, "question_mark", "enter", "question_mark")
 
 
-@pytest.mark.parametrize(("width", "more"), [(140, False), (73, False), (72, True), (20, True), (5, True)])
-async def test_a_footer_that_is_cut_says_so_and_opens_the_help(width: int, more: bool) -> None:
-    async with at_rest(story(), size=(width, 24)) as pilot:
+async def test_a_footer_that_is_cut_says_so_and_opens_the_help() -> None:
+    async with at_rest(story(), size=(140, 24)) as pilot:
         line = bench_screen(pilot).query_one(KeysLine)
-        shown = line.render_line(0).text
-        assert ("⋯" in shown) is more
-        assert ("Help" in shown) is (width > 5), "it is the last to be left out"
-        assert not re.search(r"\[ +⋯", shown), "keys that do one thing together are not parted"
-        assert len(shown) == line.size.width
-        if more:
-            await pilot.click(KeysLine, offset=(shown.index(MORE.shown), 0))
-            await brought(pilot, HelpScreen)
-
-
-async def test_the_help_has_the_keys_of_where_one_is_first_and_then_groups() -> None:
-    async with at_rest(story(), size=SIZE) as pilot:
-        help = await brought(pilot, HelpScreen, "question_mark")
-        assert list(help.others)[:2] == ["Where you are", "Elsewhere on this screen"]
-        assert {one.name for keys in help.others.values() for one in keys} >= {
-            one.name for one in ACTIONS.values() if not one.key
-        }, "what only the palette has"
-        assert help.others["Where you are"][0].id == "open"
-        shown = {key.id: key.shown for keys in help.own.values() for key in keys}
-        assert (shown["jump"], shown["cancel"], shown["help"]) == (":", "esc", "space ? f1")
-        assert [key for key in shown.values() if "_" in key] == []
+        for width, more in ((140, False), (73, False), (72, True), (20, True), (5, True)):
+            await pilot.resize_terminal(width, 24)
+            await settled(pilot)
+            shown = line.render_line(0).text
+            assert ("⋯" in shown) is more
+            assert ("Help" in shown) is (width > 5), "it is the last to be left out"
+            assert not re.search(r"\[ +⋯", shown), "keys that do one thing together are not parted"
+            assert len(shown) == line.size.width
+            if more:
+                await pilot.click(KeysLine, offset=(shown.index(MORE.shown), 0))
+                await brought(pilot, HelpScreen)
+                await press(pilot, "escape")

@@ -7,12 +7,17 @@ import asyncio
 import os
 import pty
 import signal
+import sys
 import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.commands import program_on
+from tests.products import mostly_full
 from tests.summarizers.fake_api import KEY, MODEL, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story_file
@@ -20,7 +25,7 @@ from workbench.base import paths
 from workbench.bench import saved_work
 from workbench.formats.files import load
 from workbench.summarizers import run_history
-from workbench.tui.terminal import resume_only_what_was_stopped
+from workbench.tui.terminal import leave_without_terminal, resume_only_what_was_stopped
 
 HALF = "The user wants "
 
@@ -126,7 +131,35 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("told", [signal.SIGQUIT, signal.SIGHUP], ids=lambda told: told.name)  # SIGTERM is above
+TOLD = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+def test_each_signal_that_ends_a_program_ends_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def told_of_each() -> None:
+        ended = asyncio.Event()
+        app = SimpleNamespace(is_headless=False, exit=ended.set, set_interval=lambda *_: None)
+        leave_without_terminal(app)  # type: ignore[arg-type]
+        for told in TOLD:
+            signal.raise_signal(told)
+            await ended.wait()
+            ended.clear()
+
+    outer, inner = pty.openpty()
+    with open(inner) as terminal, as_before(signal.SIGTSTP, signal.SIGCONT):
+        monkeypatch.setattr(sys, "__stdin__", terminal)
+        asyncio.run(told_of_each())
+    os.close(outer)
+
+
+@contextmanager
+def as_before(*signals: signal.Signals) -> Iterator[None]:
+    before = [signal.getsignal(one) for one in signals]
+    yield
+    for one, handler in zip(signals, before, strict=True):
+        signal.signal(one, handler)
+
+
+@pytest.mark.parametrize("told", mostly_full(TOLD[1:], TOLD[1:2]), ids=lambda told: told.name)  # SIGTERM is above
 async def test_f14_a_signal_that_ends_the_screen_leaves_the_terminal_as_it_was(
     told: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

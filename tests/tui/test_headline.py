@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
+from tests.tui.app import on_bench, press, settled, story
 from workbench.analysis.retention import FactCounts
 from workbench.analysis.retention_report import brief_receipt, receipt
 from workbench.bench import open_bench
@@ -98,13 +98,12 @@ def test_where_nothing_becomes_smaller_the_plan_says_so() -> None:
     assert plans_of(whole, None)[0].startswith("Nothing to compact: ")
 
 
-@pytest.mark.parametrize(("size", "shown"), [((80, 29), False), ((80, 30), True), ((120, 40), True)])
-async def test_on_a_low_screen_its_lines_are_the_settings_while_these_are_open(
-    size: tuple[int, int], shown: bool
-) -> None:
-    async with app_of(story()).run_test(size=size) as pilot:
-        await settled(pilot)
-        view = bench_screen(pilot).query_one(HeadlineView)
-        assert view.display
-        await press(pilot, "9")
-        assert view.display is shown
+async def test_on_a_low_screen_its_lines_are_the_settings_while_these_are_open() -> None:
+    async with on_bench(story(), size=(80, 29)) as (pilot, screen):
+        view = screen.query_one(HeadlineView)
+        for size, shown in (((80, 29), False), ((80, 30), True)):
+            await pilot.resize_terminal(*size)
+            await press(pilot, "escape")
+            assert view.display
+            await press(pilot, "9")
+            assert view.display is shown

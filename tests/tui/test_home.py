@@ -138,7 +138,6 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
     async with at_rest(story(), size=SIZE) as pilot:
         starts = {
             "": "The bench shows",
-            "ctrl+o": "Every session that coding agents keep",
             "e": "Choose the format",
             "C": "Each row is a variant",
             "f": "One question",

@@ -68,7 +68,7 @@ async def running(pilot: Pilot[None], name: SummarizerName) -> RunScreen:
 @pytest.mark.parametrize("threads", ["free", "none free"])
 def test_a_run_that_is_under_way(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
-        async with fake_api(stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
+        async with fake_api(stalling(HALF)) as api, app_of(story(rounds=3)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
             screen = await running(pilot, SummarizerName("anthropic", MODEL))
             await until(lambda: any(call.text == HALF for call in screen.progress.calls))
@@ -93,7 +93,7 @@ def test_a_run_whose_call_ends_when_the_screen_is_gone() -> None:
             finally:
                 await asyncio.shield(gone)
 
-        async with app_of(story(rounds=30)).run_test() as pilot:
+        async with app_of(story(rounds=3)).run_test() as pilot:
             await settled(pilot)
             screen = await brought(pilot, RunScreen, "R")
             screen.writer = SummarizerName("command", "true")
@@ -110,7 +110,7 @@ def test_a_run_whose_call_ends_when_the_screen_is_gone() -> None:
 
 def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
-        async with fake_api(answer("The user wants it done.")) as api, app_of(story(rounds=30)).run_test() as pilot:
+        async with fake_api(answer("The user wants it done.")) as api, app_of(story(rounds=3)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
             screen = await running(pilot, SummarizerName("anthropic", MODEL))
             keep = screen.keep
@@ -130,7 +130,7 @@ def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["the program ends", "discarded"])
 def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
     async def left() -> None:
-        async with app_of(story(rounds=30)).run_test() as pilot:
+        async with app_of(story(rounds=3)).run_test() as pilot:
             screen = await running(pilot, SummarizerName("extractive"))
             await until(lambda: screen.phase == "draft")
             await settled(pilot)
@@ -146,12 +146,12 @@ def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
         return
     run = the_only_run()
     assert (run.end, run.summarizer, run.calls[0].text[:2], run.calls[0].failure) == ("finished", "typed", "XY", None)
-    assert [entry.id for entry in recorded_runs(story(rounds=30), run.session)] == [run.id]
+    assert [entry.id for entry in recorded_runs(story(rounds=3), run.session)] == [run.id]
 
 
 def test_variants_that_are_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
-        async with fake_api(stalling(HALF), stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
+        async with fake_api(stalling(HALF), stalling(HALF)) as api, app_of(story(rounds=3)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
             await settled(pilot)
             screen = await brought(pilot, CompareScreen, "C")

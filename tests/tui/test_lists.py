@@ -6,9 +6,10 @@ import pytest
 from rich.text import Text
 from textual.app import App, ComposeResult
 
+from tests.products import mostly_full
 from tests.tui.app import STYLES, notes, on_bench, press, settled, story
+from tests.tui.every_screen import lost
 from workbench.analysis.search import query_of
-from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.search_lines import SearchLinesScreen
 from workbench.tui.widgets.find_bar import FindBar
@@ -24,43 +25,26 @@ SCREENS = {
 """Every screen of the bench that has a list, a table or a text, by its key."""
 
 
-PLACES = {"policy": "#policy", "summary": "#text", "rounds": "#list"}
-"""Where each pane of a narrow screen is."""
-
 DIALOGS = ("e", "space", "ctrl+p", "P", "f", "slash", "colon", "E")
 """Keys of what else opens over the bench."""
 
 
-def lost(bench: BenchScreen) -> str:
-    """What is wrong with where keys go now: to anything but the one pane that is seen."""
-    place = PLACES[bench.view.pane]
-    focused, there = bench.focused, bench.query_one(place)
-    seen = [name for name in PLACES.values() if bench.query_one(name).display]
-    if focused is None or there not in (focused, *focused.ancestors) or not focused.region or seen != [place]:
-        return f"in {place} {focused!r} has the focus, to be seen is {seen}"
-    return ""
-
-
-async def test_a_closed_screen_or_dialog_gives_the_focus_back_to_the_pane_that_is_seen() -> None:
-    """Each from one of the three panes of a narrow screen."""
+@pytest.mark.parametrize("count", mostly_full([1, len(SCREENS)], [1]))
+async def test_a_closed_screen_or_dialog_gives_the_focus_back_to_the_pane_that_is_seen(count: int) -> None:
+    """So many of each from each of the three panes of a narrow screen; `visited` opens all from the list."""
     async with on_bench(story(3, calls=1), size=(80, 24)) as (pilot, bench):
         wrong = []
         for at, pane in enumerate(("9", "3", "escape")):
             await press(pilot, "9", "escape", pane)
             there = bench.view.pane
-            for name, key in list(SCREENS.items())[at :: len(PLACES)]:
-                await press(pilot, *key.split())
-                if pilot.app.screen is bench:
-                    wrong.append(f"{name}: is not there")
-                    continue
+            for name, key in [*SCREENS.items()][at::3][:count]:
+                await press(pilot, *key.split(), painted=False)
+                assert pilot.app.screen is not bench, name
                 await press(pilot, "q")
-                if pilot.app.screen is not bench:
-                    wrong.append(f"{name}: q does not go back")
-                    while pilot.app.screen is not bench:
-                        await press(pilot, "escape")
+                assert pilot.app.screen is bench, f"{name}: q does not go back"
                 wrong += [f"{pane} {key}: {found}" for found in [lost(bench)] if found]
-            for key in DIALOGS[at :: len(PLACES)]:
-                await press(pilot, key)
+            for key in DIALOGS[at::3][:count]:
+                await press(pilot, key, painted=False)
                 while pilot.app.screen is not bench or bench.query_one(FindBar).asking:
                     await press(pilot, "escape")
                 wrong += [f"{pane} {key}: to another pane"] if bench.view.pane != there else []

@@ -152,7 +152,7 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
 
 
 async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_played_again() -> None:
-    async with on_bench(failing_story(rounds=30), size=(200, 60), watched=("ValueError: the token is bad",)) as (
+    async with on_bench(failing_story(rounds=12), size=(200, 60), watched=("ValueError: the token is bad",)) as (
         pilot, bench,
     ):  # fmt: skip
         screen = await brought(pilot, CompareScreen, "C")

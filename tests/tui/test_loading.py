@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.events import Key
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 from tests.tui.app import app_of, at_rest, bench_screen, settled, story, until
 from tests.tui.bench.test_read_rest import lines
@@ -135,27 +133,20 @@ async def test_messages_are_listed_and_read_before_the_plan_is_made(monkeypatch:
         assert "planning…" not in status_of(screen)
 
 
-async def test_the_plan_leaves_the_cursor_where_the_user_has_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_that_needs_the_plan_waits_for_it_and_the_cursor_stays_where_the_user_has_put_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     held = Held(monkeypatch)
     async with app_of(story()).run_test(size=(120, 40)) as pilot:
         await until(lambda: is_listed(pilot))
-        rounds = bench_screen(pilot).query_one(RoundsList)
+        screen, rounds = bench_screen(pilot), bench_screen(pilot).query_one(RoundsList)
         rounds.action_first()
+        for key, front in (("space", HelpScreen), ("escape", BenchScreen), ("e", BenchScreen)):
+            pilot.app.post_message(Key(key, None))
+            await quiet()
+            assert isinstance(pilot.app.screen, front), key
         held.go.set()
         await settled(pilot)
+        assert isinstance(pilot.app.screen, ExportScreen)
+        assert screen.bench.is_planned
         assert (rounds.index, rounds.on_header) == (0, True)
-
-
-@pytest.mark.parametrize(("key", "leads_to"), [("e", ExportScreen), ("space", HelpScreen)])
-async def test_a_key_that_needs_the_plan_waits_for_it(
-    key: str, leads_to: type[Screen[Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held, needs_plan = Held(monkeypatch), leads_to is ExportScreen
-    async with app_of(story()).run_test(size=(120, 40)) as pilot:
-        await until(lambda: is_listed(pilot))
-        pilot.app.post_message(Key(key, None))
-        await quiet()
-        assert isinstance(pilot.app.screen, leads_to) is not needs_plan
-        held.go.set()
-        await settled(pilot)
-        assert isinstance(pilot.app.screen, leads_to)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 
 import pytest
 from textual import events
@@ -11,6 +12,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
+from tests.products import mostly_full
 from tests.tui.app import brought, done, in_one_line, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import stored_prompt
 from workbench.base import paths
@@ -77,10 +79,18 @@ async def choose(pilot: Pilot[None], name: str) -> None:
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
+@pytest.mark.parametrize(
+    "names",
+    mostly_full(
+        [("progressive", "codex"), ("layered", "message-window", "trim", "augment-memories")],
+        [("progressive", "codex")],
+    ),
+    ids=" ".join,
+)
+async def test_a_preset_changes_form_triggers_and_plan_at_once(names: Sequence[str]) -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         form = screen.query_one(PolicyForm)
-        for name in ("progressive", "layered", "message-window", "codex", "trim", "augment-memories"):
+        for name in names:
             await choose(pilot, name)
             preset = load_preset(name)
             assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy), name
@@ -201,7 +211,9 @@ async def test_a_changed_setting_is_marked_and_reset_alone() -> None:
         assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
 
 
-async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
+@pytest.mark.parametrize("way", mostly_full([(80, 24, "up"), (140, 42, "down")], [(80, 24, "up")]), ids=str)
+async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text(way: tuple[int, int, str]) -> None:
+    *size, key = way
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         await press(pilot, "9", "escape", "9", "down", *"700")
         typed = pilot.app.focused
@@ -215,22 +227,22 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         assert screen.bench.policy.model_dump()[sheet.entry.field.key] == 700
         await press(pilot, "plus", "minus", "minus")
         assert typed.value == "690"
-        # The whole way through the fields, at every size, down or up: the one at hand is in sight, and no list opens on
-        # the way.
-        await press(pilot, *["up"] * sheet.at)
+        # The whole way through the fields, down or up: the one at hand is in sight, and no list opens on the way.
         there = range(len(sheet.entries) + len(sheet.rows))
-        for size, key, way in (((140, 42), "down", there), ((80, 24), "up", there[::-1])):
-            await pilot.resize_terminal(*size)
-            await settled(pilot)
-            for number in way:
-                assert sheet.at == number
-                line, _ = sheet._where(number)
-                assert sheet.top <= line < sheet.top + sheet.size.height, (size, number)
-                if sheet.row is None and sheet.entries[number].is_typed:
-                    assert typed.has_focus
-                    assert typed.region.y == sheet.region.y + line - sheet.top
-                    assert sheet.region.contains_region(typed.region)
-                await press(pilot, key)
+        before = there[sheet.at + 1 :] if key == "up" else there[: sheet.at]
+        for _ in before:
+            await pilot.press("down" if key == "up" else "up")
+        await pilot.resize_terminal(*size)  # type: ignore[arg-type]
+        await settled(pilot)
+        for number in there[::-1] if key == "up" else there:
+            assert sheet.at == number
+            line, _ = sheet._where(number)
+            assert sheet.top <= line < sheet.top + sheet.size.height, (size, number)
+            if sheet.row is None and sheet.entries[number].is_typed:
+                assert typed.has_focus
+                assert typed.region.y == sheet.region.y + line - sheet.top
+                assert sheet.region.contains_region(typed.region)
+            await press(pilot, key, painted=False)
         await press(pilot, "escape")
         assert isinstance(pilot.app.focused, RoundsList)
         assert not screen.has_class("-sheet")
@@ -388,7 +400,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
 
 async def test_the_request_is_scrolled_to_the_prompt_in_it() -> None:
     """It is wrapped for the width that it has on the screen, not for one of before there was any."""
-    async with on_bench(story(40), size=(80, 24), preset="claude-code") as (pilot, _):
+    async with on_bench(story(12), size=(80, 24), preset="claude-code") as (pilot, _):
         for size in ((80, 24), (140, 42)):
             await pilot.resize_terminal(*size)
             front = await editor(pilot, "E")
@@ -421,23 +433,6 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
         assert not front.is_attached
         await brought(pilot, BenchScreen, "escape")
         assert screen.bench is before
-
-
-async def test_every_dialog_opens_and_closes_at_every_size() -> None:
-    async with on_bench(story(), size=(200, 60)) as (pilot, screen):
-        before = screen.bench
-        for size in ((200, 60), (120, 40), (80, 24)):
-            await pilot.resize_terminal(*size)
-            for key in ("P", "f", "E"):
-                await press(pilot, key)
-                front = pilot.app.screen
-                assert front is not screen, (key, size)
-                assert front.focused is not None, (key, size)
-                assert front.focused.region.width > 20, (key, size)
-                assert front.region.contains_region(front.focused.region), (key, size)
-                await press(pilot, "escape", *["escape"] * (key == "E"))
-                assert pilot.app.screen is screen, (key, size)
-                assert screen.bench is before, (key, size)
 
 
 async def test_letters_that_come_faster_than_the_list_is_marked_break_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,14 +108,6 @@ async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> No
         assert screen.bench.pins == {"a0"}
 
 
-async def test_enter_goes_to_the_source() -> None:
-    async with on_bench(talk()) as (pilot, bench):
-        await brought(pilot, RetentionScreen, "X", "2")
-        await press(pilot, "down", "enter")
-        assert pilot.app.screen is bench
-        assert bench.view.tab == "message"
-
-
 async def test_the_questions_are_written_beside_the_session_and_read_from_there(tmp_path: Path) -> None:
     session = replace(talk(), path=tmp_path / "canal.json")
     async with on_bench(session) as (pilot, _):
@@ -187,7 +179,7 @@ async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkey
         return questions(bench)
 
     monkeypatch.setattr("workbench.tui.retention.questions.questions", held_back)
-    async with on_bench(talk(), preset="trim") as (pilot, _):
+    async with on_bench(talk(), preset="trim") as (pilot, bench):
         screen = await brought(pilot, RetentionScreen, "X")
         await pilot.press("2", "2", "1", "2")
         await quiet()
@@ -199,3 +191,5 @@ async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkey
         await settled(pilot)
         assert len(grid(pane)) == 5
         assert options.empty == pane.EMPTY
+        await press(pilot, "down", "enter")
+        assert (pilot.app.screen, bench.view.tab) == (bench, "message"), "enter goes to the source"

@@ -85,22 +85,23 @@ async def test_rules_are_watched_pinned_and_taken_back() -> None:
         assert (pilot.app.screen, bench.cursor.index) == (bench, 2)
 
 
-@pytest.mark.parametrize(
-    ("typed", "watched"), [("log the", RULE), ("Log the token.", "Log the token."), ("pnpm", "pnpm")]
-)
-async def test_words_filter_the_list_and_a_sentence_is_ones_own(typed: str, watched: str) -> None:
+async def test_words_filter_the_list_and_a_sentence_is_ones_own() -> None:
     """Whoever looked for a rule had its words watched, which stood nowhere by themselves."""
     async with on_bench(story(), size=(80, 30)) as (pilot, screen):
         front = await brought(pilot, RulesScreen, "home", "W", "slash")
         front.query_one(Input).value = "…"
         await press(pilot, "enter")
         assert "no word to watch" in said(front)
-        front.query_one(Input).value = typed
-        await press(pilot, "enter")
-        assert screen.bench.watched == (watched,)
-        assert rows(front)[0].startswith(" ◉"), "it is listed first"
-        assert isinstance(front.focused, RulesList)
-        await press(pilot, "slash", *"CI", "escape")
+        all_watched: list[str] = []
+        for typed, watched in (("log the", RULE), ("Log the token.", "Log the token."), ("pnpm", "pnpm")):
+            front.query_one(Input).value = typed
+            await press(pilot, "enter")
+            all_watched.append(watched)
+            assert screen.bench.watched == (*all_watched,)
+            assert [row[:2] for row in rows(front)[: len(all_watched)]] == [" ◉"] * len(all_watched), "listed first"
+            assert isinstance(front.focused, RulesList)
+            await press(pilot, "slash")
+        await press(pilot, *"CI", "escape")
         assert pilot.app.screen is front
         await press(pilot, "q")
         assert pilot.app.screen is screen

@@ -308,7 +308,7 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
 
 async def test_a_watched_sentence_is_judged_in_the_draft_while_that_is_edited() -> None:
     rule = "ValueError: the token is bad"
-    async with on_bench(failing_story(rounds=30), size=WIDE, watched=(rule,)) as (pilot, _):
+    async with on_bench(failing_story(rounds=12), size=WIDE, watched=(rule,)) as (pilot, _):
         screen = await ready(pilot, "rehearse:garbage")
         lines, editor = screen.query_one(WatchedLines), screen.query_one(DraftEditor)
         assert lines.watching.watched == ()  # nothing is drafted yet

@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.assertion import SnapshotAssertion
+from textual._context import visible_screen_stack
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widgets import Input, ProgressBar, TextArea
 
 from tests.auditing.written import long, put_all, quay
@@ -114,13 +116,14 @@ async def test_a_picture_is_the_same_in_either_half_of_the_blink() -> None:
 
 async def still(pilot: Pilot[None]) -> str:
     """The picture of a screen that does not change any more: tables are laid out again when they have been idle."""
-    picture = ""
+    drawn: list[Strip] = []
+    visible_screen_stack.set(pilot.app._background_screens)  # a dialog is drawn over what it was opened from
     for _ in range(50):
         for _ in range(3):
             await pilot.pause()
-        before, picture = picture, pilot.app.export_screenshot()
-        if picture == before:
-            return picture
+        before, drawn = drawn, pilot.app.screen._compositor.render_strips()
+        if drawn == before:
+            return pilot.app.export_screenshot()
     raise AssertionError("the screen does not come to rest")
 
 

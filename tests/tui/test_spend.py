@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.commands import session_lines, write_lines
+from tests.products import mostly_full
 from tests.summarizers.fake_api import MODEL, answer, fake_api, reset
 from tests.summarizers.live_calls import QUICK, client_talks_to
 from tests.tui.app import app_of, at_rest, bench_screen, brought, failing_story, on_bench, press, settled, story, until
-from tests.tui.every_screen import pale
+from tests.tui.every_screen import drawn, pale
 from tests.tui.test_live_screens import waiting
 from tests.tui.test_run import DRAFT, ready, text_of
+from tests.tui.test_themes import FEW, MORE
 from workbench.base import paths
 from workbench.formats.files import load
 from workbench.summarizers import run_history
@@ -23,7 +26,6 @@ from workbench.tui.retention.questions import QuestionsPane
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.retention import RetentionScreen
-from workbench.tui.themes import THEMES
 
 WHAT = "This may cost $0.12, more than $0.10"
 
@@ -83,7 +85,7 @@ async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
 async def test_one_confirmation_covers_all_variants_that_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     async with (
         fake_api(answer("One."), answer("Two.")) as api,
-        app_of(story(rounds=30)).run_test(size=(140, 40)) as pilot,
+        app_of(story(rounds=6)).run_test(size=(140, 40)) as pilot,
     ):
         client_talks_to(api, monkeypatch)
         await settled(pilot)
@@ -119,14 +121,15 @@ async def test_questions_to_a_model_need_a_confirmation(tmp_path: Path, monkeypa
                 assert (f"answered by {MODEL}" in about) == bool(sent)
 
 
-async def test_what_a_dialog_asks_can_be_read_on_its_buttons_in_every_theme() -> None:
+@pytest.mark.parametrize("themes", mostly_full([FEW, MORE], [FEW]), ids=" ".join)
+async def test_what_a_dialog_asks_can_be_read_on_its_buttons_in_every_theme(themes: Sequence[str]) -> None:
     """Of sixteen colours white stood on yellow."""
     asked = (ConfirmScreen(WHAT, about="The limit.", yes="Send it"), ConfirmScreen("Not that one."))
     async with at_rest(story(), size=(80, 24)) as pilot:
         for screen in asked:
             await pilot.app.push_screen(screen)
-            for theme in THEMES:
-                pilot.app.theme = theme.name
-                await settled(pilot)
-                assert [*pale(screen)] == [], theme.name
+            for theme in themes:
+                pilot.app.theme = theme
+                await settled(pilot, painted=False)
+                assert [*pale(drawn(screen))] == [], theme
             pilot.app.pop_screen()

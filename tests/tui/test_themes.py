@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from rich.color import STANDARD_PALETTE, ColorSystem
 from rich.color import Color as TerminalColor
@@ -9,12 +11,16 @@ from textual.color import Color
 from textual.css.stylesheet import Stylesheet
 from textual.theme import BUILTIN_THEMES, Theme
 
+from tests.products import mostly_full
 from tests.tui.app import at_rest, brought, on_bench, press, settled, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.settings import Settings
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
 from workbench.tui.widgets.text_list import TextList
+
+FEW = (SIXTEEN, "workbench-light")
+MORE = tuple(theme.name for theme in THEMES if theme.name not in FEW)
 
 FOREIGN = [theme for theme in BUILTIN_THEMES.values() if not theme.name.startswith(("ansi", "textual-ansi"))]
 """The themes that Textual brings along, without those that leave the colours to the terminal."""
@@ -83,7 +89,7 @@ async def test_the_start_parses_no_style_twice(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("first", ["workbench", "textual-dark"])  # ours, and the one that Textual starts with
 async def test_another_theme_changes_the_styles(first: str) -> None:
-    async with at_rest(story(), settings=Settings(theme=first)) as pilot:
+    async with at_rest(story(1, 1), size=(80, 24), settings=Settings(theme=first)) as pilot:
         before = pilot.app.screen.styles.background
         pilot.app.theme = "textual-light"
         await settled(pilot)
@@ -121,12 +127,15 @@ def test_named_colours_can_be_read_also_where_there_are_none(theme: Theme) -> No
             assert min(contrast(shown, ground) for ground in grounds) >= 4.5, (name, shown)
 
 
-async def test_headings_among_what_a_draft_lost_can_be_read_though_nothing_is_chosen_by_them() -> None:
-    async with on_bench(story()) as (pilot, _):
+@pytest.mark.parametrize("themes", mostly_full([FEW, MORE], [FEW]), ids=" ".join)
+async def test_headings_among_what_a_draft_lost_can_be_read_though_nothing_is_chosen_by_them(
+    themes: Sequence[str],
+) -> None:
+    async with on_bench(story(1, 1), size=(80, 24)) as (pilot, _):
         screen = await brought(pilot, RunScreen, "R")
-        for theme in THEMES:
-            pilot.app.theme = theme.name
-            await settled(pilot)
+        for theme in themes:
+            pilot.app.theme = theme
+            await settled(pilot, painted=False)
             shown = screen.query_one("#facts", TextList).get_visual_style("lines--heading")
             assert contrast(shown.background + shown.foreground, shown.background) >= 4.5
 
@@ -138,9 +147,9 @@ async def test_f13_with_no_color_said_every_cell_of_the_screen_is_a_grey(
     monkeypatch.delenv("NO_COLOR", raising=False)
     if said:
         monkeypatch.setenv("NO_COLOR", said)
-    async with on_bench(story()) as (pilot, _):
+    async with on_bench(story(), size=(80, 24)) as (pilot, _):
         shown = set[tuple[int, int, int]]()
-        for keys in ("", "p", "9", "escape O", "escape question_mark"):
+        for keys in ("", "p", "9", "escape O", "escape question_mark") if said else ("",):
             await press(pilot, *keys.split())
             for strip in pilot.app.screen._compositor.render_strips():
                 for segment in strip:

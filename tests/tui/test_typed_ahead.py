@@ -28,40 +28,22 @@ async def at_once(pilot: Pilot[Any], *keys: str) -> None:
 
 
 async def test_letters_behind_the_key_of_a_field_are_typed_into_it() -> None:
-    """As keys of the list they would pin messages and begin runs."""
+    """As keys of the list they would pin messages, begin runs and take a policy."""
     async with on_bench(story()) as (pilot, screen):
-        before = screen.bench
+        before, found = screen.bench, screen.query_one("#find-input", Input)
         await at_once(pilot, *"/pup retry")
-        assert screen.query_one("#find-input", Input).value == "pup retry"
-        assert (screen.bench, pilot.app.screen) == (before, screen)
-
-
-async def test_a_place_that_is_typed_with_its_end() -> None:
-    async with on_bench(story()) as (pilot, screen):
-        await press(pilot, "home")
+        assert (found.value, screen.bench, pilot.app.screen) == ("pup retry", before, screen)
+        await press(pilot, "escape", "escape", "home", painted=False)
+        await at_once(pilot, "/", "a", "paste bc", "d")
+        assert found.value == "abcd", "what is pasted keeps its place among keys"
+        await press(pilot, "escape", "escape", "home", painted=False)
         await at_once(pilot, *":15", "enter")
         assert screen.query_one(RoundsList).index == 14
-
-
-async def test_a_rule_that_is_typed_with_its_keys_and_its_end() -> None:
-    async with on_bench(story()) as (pilot, screen):
-        before = screen.bench.pins
-        await at_once(pilot, *"W/Log it.", "enter")
-        assert isinstance(pilot.app.screen, RulesScreen)
-        assert (screen.bench.watched, screen.bench.pins) == (("Log it.",), before)
-
-
-async def test_what_is_pasted_keeps_its_place_among_keys() -> None:
-    async with on_bench(story()) as (pilot, screen):
-        await at_once(pilot, "/", "a", "paste bc", "d")
-        assert screen.query_one("#find-input", Input).value == "abcd"
-
-
-async def test_letters_behind_the_search_of_a_list_are_typed_into_its_line() -> None:
-    """In the list of findings `a` takes a policy."""
-    async with on_bench(story()) as (pilot, screen):
-        before = screen.bench.policy
-        await press(pilot, "O")
+        await press(pilot, "O", painted=False)
         await at_once(pilot, *"/abc")
         assert isinstance(pilot.app.screen, SearchLinesScreen)
-        assert (pilot.app.screen.query_one(Input).value, screen.bench.policy) == ("abc", before)
+        assert (pilot.app.screen.query_one(Input).value, screen.bench.policy) == ("abc", before.policy)
+        await press(pilot, "escape", "escape", painted=False)
+        await at_once(pilot, *"W/Log it.", "enter")
+        assert isinstance(pilot.app.screen, RulesScreen)
+        assert (screen.bench.watched, screen.bench.pins) == (("Log it.",), before.pins)

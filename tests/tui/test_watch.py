@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.widgets import DataTable, Static
 
-from tests.tui.app import brought, failing_story, notes, on_bench, press, story
+from tests.tui.app import brought, failing_story, notes, on_bench, press, settled, story
 from tests.tui.bench.desk import Desk
 from workbench.analysis.course import course_of
 from workbench.analysis.pictures import LOST
@@ -173,29 +173,28 @@ def test_it_is_judged_anew_when_something_changes() -> None:
     assert watched_rules.toggle_rule(desk, asks) == ()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-@pytest.mark.parametrize(("key", "words"), [("i", "pins message 25"), ("b", "“Target: share” ")])
-async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
-    key: str, words: str, size: tuple[int, int]
-) -> None:
+async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it() -> None:
     """Which number helps had to be guessed."""
     rules = ("Never log the token.", "the check now comes before the refresh.")
     lost = story(8, texts=[*["Look at it."] * 3, "Now this. Never log the token.", *["Go on."] * 6])
-    async with on_bench(lost, preset="trim", window=3_000, size=size, watched=rules) as (pilot, screen):
-        told = "\n".join(lines(screen))
-        assert f"{key} {'pin −' if key == 'i' else words}" in told
-        assert all(cell_len(line) <= size[0] for line in lines(screen))
+    async with on_bench(lost, preset="trim", window=3_000, size=(80, 24), watched=rules) as (pilot, screen):
         before = screen.bench
-        await press(pilot, key)
-        assert screen.bench is not before
-        assert [one.after for one in screen.view.rule_states] == ["verbatim", "verbatim"]
-        assert screen.view.note.startswith(words)
-        assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
-        await press(pilot, key)
-        assert notes(pilot) == ["No watched rule is known to be lost."]
-        await press(pilot, "u")
-        assert screen.bench.policy == before.policy
-        assert screen.bench.pins == before.pins
+        for size in ((80, 24), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            for key, words in (("i", "pins message 25"), ("b", "“Target: share” ")):
+                told = "\n".join(lines(screen))
+                assert f"{key} {'pin −' if key == 'i' else words}" in told
+                assert all(cell_len(line) <= size[0] for line in lines(screen))
+                await press(pilot, key)
+                assert (screen.bench.policy, screen.bench.pins) != (before.policy, before.pins)
+                assert [one.after for one in screen.view.rule_states] == ["verbatim", "verbatim"]
+                assert screen.view.note.startswith(words)
+                assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
+                await press(pilot, key)
+                assert notes(pilot) == ["No watched rule is known to be lost."]
+                await press(pilot, "u")
+                assert (screen.bench.policy, screen.bench.pins) == (before.policy, before.pins)
 
 
 async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
