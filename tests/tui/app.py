@@ -13,7 +13,7 @@ from textual._context import active_app
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 from textual.worker import WorkerCancelled, WorkerFailed
 
 import workbench.tui
@@ -142,6 +142,15 @@ async def press(pilot: Pilot[None], *keys: str, painted: bool = True) -> None:
     for left, key in enumerate(keys, 1 - len(keys)):
         await pilot.press(key)
         await settled(pilot, painted=painted and left == 0)
+
+
+async def write_down(pilot: Pilot[None], text: str, *keys: str) -> None:
+    """Put `text` into the input that has the focus, in place of what stands there, and press `keys`."""
+    typed = pilot.app.focused
+    assert isinstance(typed, Input)
+    typed.value = text
+    await settled(pilot, painted=not keys)
+    await press(pilot, *keys)
 
 
 async def done(pilot: Pilot[None], *actions: str) -> None:

@@ -11,7 +11,7 @@ from textual.widgets import DataTable, Static
 
 from tests.benches import bench_of
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
+from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story, write_down
 from tests.tui.test_retention import with_a_recorded_compaction
 from tests.tui.test_why import signs_on
 from workbench.analysis.outcome_comparison import FatePair, added_messages, compare_fates, shortened_messages
@@ -210,7 +210,8 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert [line.sign for line in plot.picture.lines if line.sign != "·"] == ["A", "B"]  # type: ignore[union-attr]
         assert [str(table.get_row_at(at)[0]) for at in (0, 1, 2)] == ["A", "B", ""]
         # Values of a number are rows, and can be taken away again.
-        await press(pilot, "v", *"history_tail_size_chars_to_exclude=5,50", "enter")
+        await press(pilot, "v")
+        await write_down(pilot, "history_tail_size_chars_to_exclude=5,50", "enter")
         added = [f"history_tail_size_chars_to_exclude = {value}" for value in (5, 50)]
         assert {*added} < {*named(screen)}
         table.move_cursor(row=named(screen).index(added[0]))

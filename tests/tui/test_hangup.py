@@ -140,6 +140,7 @@ def test_each_signal_that_ends_a_program_ends_the_screen(monkeypatch: pytest.Mon
         app = SimpleNamespace(is_headless=False, exit=ended.set, set_interval=lambda *_: None)
         leave_without_terminal(app)  # type: ignore[arg-type]
         for told in TOLD:
+            assert callable(signal.getsignal(told))  # or it would end the tests
             signal.raise_signal(told)
             await ended.wait()
             ended.clear()

@@ -11,7 +11,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story, story_file
+from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story, story_file, write_down
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
@@ -65,7 +65,8 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         await press(pilot, "escape")
         assert pilot.app.screen is screen
         # By its words, by its path, by the mouse; and a refused file leaves the bench as it was.
-        await press(pilot, "f", *"dana-gate", "enter", "enter")
+        await press(pilot, "f")
+        await write_down(pilot, "dana-gate", "enter", "enter")
         assert bench_screen(pilot).bench.session.path == kept / "-home-dana-gate" / "old.jsonl"
         assert len(pilot.app.screen_stack) == 2
         await press(pilot, "ctrl+o", "f")

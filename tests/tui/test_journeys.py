@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
 from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_branches import broken
 from tests.paths import SAMPLES
-from tests.tui.app import at_rest, bench_screen, brought, done, notes, on_bench, press, settled, story, story_file
+from tests.tui.app import (
+    at_rest,
+    bench_screen,
+    brought,
+    done,
+    notes,
+    on_bench,
+    press,
+    settled,
+    story,
+    story_file,
+    write_down,
+)
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
@@ -29,14 +40,6 @@ from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
-
-
-async def write_down(pilot: Pilot[None], text: str) -> None:
-    """Put `text` into the input that has the focus, in place of what stands there."""
-    typed = pilot.app.focused
-    assert isinstance(typed, Input)
-    typed.value = text
-    await settled(pilot)
 
 
 async def test_debug_an_overflow() -> None:
@@ -62,7 +65,8 @@ async def test_debug_an_overflow() -> None:
         assert f"message {index + 1} of" in bench.query_one(TextView).text.replace("\u00a0", " ")
 
         before = bench.bench
-        await press(pilot, "P", *"clear-tool-results", "enter")
+        await press(pilot, "P")
+        await write_down(pilot, "clear-tool-results", "enter")
         after = bench.bench
         assert after.strategy.id == "clear-tool-results"
         cleared = [i for i in range(len(after.messages)) if after.outcome.fate_at(i).fate is Fate.COMPRESSED]
@@ -211,7 +215,9 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
         pilot.app.open(first)  # type: ignore[attr-defined]
         await settled(pilot)
         assert len(bench_screen(pilot).bench.context.memory_lines) == 50
-        export = await brought(pilot, ExportScreen, "P", *"augment-memories", "enter", "r", "e")
+        await press(pilot, "P")
+        await write_down(pilot, "augment-memories", "enter")
+        export = await brought(pilot, ExportScreen, "r", "e")
         export.query_one("#path", Input).value = str(second)
         await press(pilot, "enter")
         assert f"✔ copied to {second} (nothing in it changed)" in str(export.query_one("#note", Static).content)

@@ -23,6 +23,7 @@ from tests.tui.app import (
     story,
     story_file,
     until,
+    write_down,
 )
 from workbench.analysis.prompt_use import prompt_by_id
 from workbench.base import paths
@@ -157,7 +158,9 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
     ):  # fmt: skip
         screen = await brought(pilot, CompareScreen, "C")
         table, told = screen.query_one(TextTable), screen.query_one("#details", Static)
-        await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
+        await press(pilot, "p", "down", "enter")
+        await write_down(pilot, "rehearse truncated", "enter", "m")
+        await write_down(pilot, "rehearse garbage", "enter")
         labels = [one.label for one in screen.rows.queue.waiting]
         assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]
         await press(pilot, "r")

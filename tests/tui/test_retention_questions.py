@@ -12,7 +12,7 @@ from textual.widgets import Static
 from tests.commands import session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import brought, on_bench, press, session_of, settled
+from tests.tui.app import brought, on_bench, press, session_of, settled, write_down
 from tests.tui.quiet import quiet
 from workbench.analysis.probes import read_probes
 from workbench.bench import Bench
@@ -139,7 +139,8 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
         async with on_bench(session) as (pilot, _):
             screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
             said = screen.query_one(".note", Static)
-            await press(pilot, "m", *MODEL, "enter")
+            await press(pilot, "m")
+            await write_down(pilot, MODEL, "enter")
             assert f"answered by {MODEL}" in str(said.content)
             assert len(api.received) == 3
             assert "1 call failed, m and enter ask again: " in str(said.content)
