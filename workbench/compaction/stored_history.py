@@ -19,10 +19,12 @@ Place = tuple[Shape, int]
 
 @dataclass(frozen=True, eq=False)
 class StoredHistory:
-    """Stored history before a context: that of `before`, and the messages of the context in between.
+    """Stored history before a context.
 
-    `until`: number of leading messages of the current context that are stored here already or were created by a
-    compaction. `copies`: ids of messages that repeat, fully or shortened, what is stored.
+    `before`: stored history before the previous context, None if that had none. `messages`: messages of the previous
+    context, which a compaction replaced; without `before`, those of all earlier epochs. `until`: number of leading
+    messages of the current context that are stored here already or were created by a compaction. `copies`: ids of
+    messages that repeat, fully or shortened, what is stored.
     """
 
     before: StoredHistory | None = None

@@ -156,7 +156,7 @@ def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
 
 
 def require_list(value: Any, what: str) -> list[Any]:
-    """Return the value if it is a nonempty list. Raises StopValidation, naming `what` is missing."""
+    """Return the value if it is a nonempty list. Raises StopValidation, which names `what`, for any other value."""
     if isinstance(value, list) and value:
         return value
     raise StopValidation(f"There are no {what}.")

@@ -140,55 +140,55 @@ class Counter:
 
         done = 0
         with ThreadPoolExecutor(1, "counting") as executor:
-            handfuls = self._handfuls(messages, cancelled, executor)
+            batches = self._batches(messages, cancelled, executor)
             # A batch is stored after the next one is prepared, because the tokenizer lets other threads run meanwhile.
-            for handful, following in pairwise(chain(handfuls, [_Handful(0)])):
-                self._put_away(handful, is_all=not done and not following.stop)
-                done = handful.stop
+            for batch, following in pairwise(chain(batches, [_Batch(0)])):
+                self._put_away(batch, is_all=not done and not following.stop)
+                done = batch.stop
                 progress(done, len(messages))
         return done == len(messages)
 
-    def _handfuls(
+    def _batches(
         self, messages: Sequence[Message], cancelled: Callable[[], bool], executor: Executor
-    ) -> Iterator[_Handful]:
+    ) -> Iterator[_Batch]:
         """Yield batches of messages that `executor` counts, until cancelled."""
-        known, before, stop = self._tokens, _Handful(0), 0
+        known, before, stop = self._tokens, _Batch(0), 0
         while stop < len(messages) and not cancelled():
-            handful, chars, texts = _Handful(stop), 0, dict[_Key, str]()
+            batch, chars, texts = _Batch(stop), 0, dict[_Key, str]()
             for message in messages[stop : stop + SLICE]:
-                if chars >= TOGETHER or (handful.stop > stop and cancelled()):
+                if chars >= TOGETHER or (batch.stop > stop and cancelled()):
                     break
-                handful.stop += 1
+                batch.stop += 1
                 seen = self._weights.get(id(message))
                 if seen is None or not seen.counted:
                     parts = visible_parts(message)
                     keyed = _keyed(parts)
-                    handful.waiting.append((message, parts, keyed))
+                    batch.waiting.append((message, parts, keyed))
                     new = [(key, text) for key, text in keyed if key not in known and key not in before.texts]
                     texts.update(new)
                     chars += sum(len(text) for _, text in new)
             if self.cache is not None and not (self._quick and stop):
-                handful.names = {key: text_key(text, FAMILY) for key, text in texts.items() if len(text) > SHORT}
-                kept = self.cache.get([*handful.names.values()])
-                known.update((key, kept[name]) for key, name in handful.names.items() if name in kept)
-            handful.texts = {key: text for key, text in texts.items() if key not in known}
-            if handful.texts:
+                batch.names = {key: text_key(text, FAMILY) for key, text in texts.items() if len(text) > SHORT}
+                kept = self.cache.get([*batch.names.values()])
+                known.update((key, kept[name]) for key, name in batch.names.items() if name in kept)
+            batch.texts = {key: text for key, text in texts.items() if key not in known}
+            if batch.texts:
                 self._engine_used = True  # the cache has been searched for every text so far
-                handful.counts = executor.submit(self._counts, [*handful.texts.values()])
-            yield handful
-            before, stop = handful, handful.stop
+                batch.counts = executor.submit(self._counts, [*batch.texts.values()])
+            yield batch
+            before, stop = batch, batch.stop
 
     def _counts(self, texts: Sequence[str]) -> list[Count]:
         engine = self._engine()
         self._quick = engine.quick
         return [*engine.counts(texts)]
 
-    def _put_away(self, handful: _Handful, *, is_all: bool) -> None:
-        if handful.counts is not None:
-            names = handful.names if is_all or not self._quick else {}
-            for key, count in zip(handful.texts, handful.counts.result(), strict=True):
+    def _put_away(self, batch: _Batch, *, is_all: bool) -> None:
+        if batch.counts is not None:
+            names = batch.names if is_all or not self._quick else {}
+            for key, count in zip(batch.texts, batch.counts.result(), strict=True):
                 self._take(key, count, names.get(key))
-        for message, parts, keyed in handful.waiting:
+        for message, parts, keyed in batch.waiting:
             self._remember(message, self._weight(message, parts, keyed))
         self.save()
 
@@ -232,7 +232,7 @@ SHORT = 32
 
 
 @dataclass(slots=True)
-class _Handful:
+class _Batch:
     """Batch: the messages up to index `stop`. `waiting`: uncounted messages, each with its visible parts and its texts
     by key. `texts`: texts without a known count. `names`: keys in the cache of the texts that were looked up. `counts`:
     counts of `texts`, once the engine has finished."""
