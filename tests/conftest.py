@@ -4,7 +4,8 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +17,13 @@ from tests.paths import SAMPLES, SHARED
 from workbench.base import in_use, secrets
 from workbench.base.environment import PREFIX
 from workbench.cli import session_files
+from workbench.compaction import opening
+from workbench.compaction.shape import Shape
 from workbench.formats import files
+from workbench.formats.export_note import sidecar_of
 from workbench.formats.format import Progress, no_progress
 from workbench.repairs import engine
-from workbench.session import Session
+from workbench.session import Message, Session
 
 # Each process of a run imports five thousand modules, and the tests start the program some hundred times: what is
 # compiled is kept, whatever the environment says. Without that, collecting the tests takes three times as long.
@@ -94,22 +98,34 @@ def own_home(homes: Path, latest_home: list[Path], monkeypatch: pytest.MonkeyPat
         latest_home.clear()
 
 
+LARGE_SAMPLES = {path.name for path in SAMPLES.iterdir() if path.stat().st_size > 50_000}
+"""Samples of which a copy elsewhere is not read again, either."""
+
+
 @pytest.fixture(autouse=True, scope="session")
 def samples_are_read_once() -> Iterator[None]:
-    """Read and repair each sample once per process, and search each text for secrets once.
+    """Read and repair each sample once per process, search its contexts for facts once, and each text for secrets.
 
-    A third of the time of tests that call commands. The results depend on the bytes alone and are immutable. Other
-    files are read and repaired each time. Progress of reading is reported only the first time.
+    More than half of the time of tests that call commands. The results depend on the bytes alone and are immutable.
+    Other files are read, repaired and searched each time. Progress of reading is reported only the first time.
     """
     read, repair = files.read_bytes, engine.repair_bytes
     sessions: dict[object, Session] = {}
+    ids: set[int] = set()
+    shapes: dict[tuple[int, ...], Shape] = {}
 
     def read_once(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
-        if path.parent != SAMPLES:
+        known = (path.name, data, part)
+        if path.parent != SAMPLES and (path.name not in LARGE_SAMPLES or sidecar_of(path).exists()):
             return read(path, data, progress, part)
-        if (path, data, part) not in sessions:
-            sessions[path, data, part] = read(path, data, progress, part)
-        return sessions[path, data, part]
+        if known not in sessions:
+            sessions[known] = read(path, data, progress, part)
+            ids.update(map(id, sessions[known].messages))
+        return sessions[known] if sessions[known].path == path else replace(sessions[known], path=path)
+
+    def shape_once(messages: Sequence[Message]) -> Shape:
+        key = tuple(map(id, messages))
+        return shapes.setdefault(key, Shape(messages)) if key and ids.issuperset(key) else Shape(messages)
 
     repaired = lru_cache(repair)
 
@@ -119,7 +135,8 @@ def samples_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "read_bytes", read_once)
         patch.setattr(engine, "repair_bytes", repair_once)
-        patch.setattr(secrets, "_mask_secrets", lru_cache(8_192)(secrets._mask_secrets))
+        patch.setattr(opening, "Shape", shape_once)
+        patch.setattr(secrets, "_mask_secrets", lru_cache(32_768)(secrets._mask_secrets))
         yield
 
 

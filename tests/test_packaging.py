@@ -61,7 +61,7 @@ def test_the_package_says_that_it_is_typed(installed: Path) -> None:
 
 
 def test_a_preset_runs_on_a_sample_outside_the_checkout(installed: Path) -> None:
-    sample = next(installed.rglob("sample_sessions/claude-code-overflow.jsonl"))
+    sample = next(installed.rglob("sample_sessions/openai-chat-tools.json"))
     run = _python(installed, "-m", "workbench", "compact", str(sample), "--preset", "augment-example", "--json")
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)

@@ -116,22 +116,22 @@ def test_help_imports_no_room() -> None:
 def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
     """What a person waits for each time: of all formats only the file's own is imported, and no strategy or policy is
     loaded. The package of models is asked once and not again."""
-    assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))
-    assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
+    assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "codex-two-compactions.jsonl"))
+    assert json.loads(_last_line(_INSPECT, str(SAMPLES / "codex-two-compactions.jsonl"))) == {
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "repairs", "session", "tokens"],
         "compaction": ["context", "layers", "opening", "outcome", "shape", "stored_history"],
-        "read": ["claude_code"],
-        "recognised": ["claude_code"],
+        "read": ["codex"],
+        "recognised": ["codex"],
         "others": ["click", "msgspec", "orjson", "platformdirs", "rich", "typing_extensions"],
     }
 
 
 def test_why_imports_the_strategies_that_it_replays_and_no_others() -> None:
-    """The agent's own, here Claude Code's, and those with a remedy."""
-    assert json.loads(_last_line(_WHY, str(SAMPLES / "claude-code-overflow.jsonl"))) == [
+    """The agent's own, here Codex', and those with a remedy."""
+    assert json.loads(_last_line(_WHY, str(SAMPLES / "codex-two-compactions.jsonl"))) == [
         "compaction.strategies.clear_tool_results",
         "compaction.strategies.user_messages",
-        "formats.claude_code.read",
+        "formats.codex.read",
     ]
 
 

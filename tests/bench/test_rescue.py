@@ -32,18 +32,20 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def put(path: Path, sample: str, cwd: str, folder: Path, age: float = AGO) -> Path:
-    """A sample where its tool keeps sessions, as one of `folder` that was changed `age` seconds ago."""
+def put(path: Path, sample: str, cwd: str, folder: Path, age: float = AGO, first: int | None = None) -> Path:
+    """The first lines of a sample where its tool keeps sessions, as one of `folder` that was changed `age` seconds
+    ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text((SAMPLES / sample).read_text("utf-8").replace(cwd, str(folder)), "utf-8")
+    lines = (SAMPLES / sample).read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:first]).replace(cwd, str(folder)), "utf-8")
     changed = path.stat().st_mtime - age
     os.utime(path, (changed, changed))
     return path
 
 
-def claude(home: Path, folder: Path, name: str = "7c41f0de", age: float = AGO) -> Path:
+def claude(home: Path, folder: Path, name: str = "7c41f0de", age: float = AGO, first: int | None = 400) -> Path:
     place = home / ".claude/projects" / re.sub("[^A-Za-z0-9]", "-", str(folder)) / f"{name}.jsonl"
-    return put(place, "claude-code-overflow.jsonl", "/home/dana/harbour", folder, age)
+    return put(place, "claude-code-overflow.jsonl", "/home/dana/harbour", folder, age, first)
 
 
 def codex(home: Path, folder: Path, age: float = AGO) -> Path:
@@ -63,7 +65,7 @@ def test_the_newest_session_of_the_folder_is_compacted_and_resumed(own_home: Pat
     assert session.cwd == str(here)
     checks = [check["name"] for check in document("rescue", old, "-o", here)["checks"]]
     assert told == (
-        f"Claude Code, {old}: 471 messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
+        f"Claude Code, {old}: {len(load(old).context())} messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
         f"by ledger; {len(checks)} checks, passed: {', '.join(checks)}; written to {new}.\n"
     )
     assert (old.read_bytes(), elsewhere.read_bytes()) == before
@@ -209,7 +211,7 @@ def _events() -> list[dict[str, object]]:
 
 def test_what_does_not_hold_is_not_written(own_home: Path, here: Path) -> None:
     """A blank reply is what no API would take: a hard check fails, and neither file nor steps are there."""
-    old = claude(own_home, here)
+    old = claude(own_home, here, first=None)
     words = ("rescue", old, "--strategy", "exchange-summary", "--set", 'reply=" "')
     before = sorted(own_home.rglob("*.jsonl"))
     done = cwb(*words)
@@ -241,12 +243,12 @@ def orphaned(folder: Path, more: str = "") -> Path:
 
 
 def test_a16_a_damaged_session_is_repaired_and_then_compacted(tmp_path: Path) -> None:
-    file, new = orphaned(tmp_path, "five buoys lie before the harbour. " * 60_000), tmp_path / "new.jsonl"
-    done = cwb("rescue", file, "--window", "200000", "-o", new)
+    file, new = orphaned(tmp_path, "five buoys lie before the harbour. " * 6_000), tmp_path / "new.jsonl"
+    done = cwb("rescue", file, "--window", "20000", "-o", new)
     fix = "line 5: turned the result of c1 into text: its call is not in the context"
     assert (done.exit_code, done.stderr.splitlines()[0]) == (0, f"repaired first: {fix}")
     assert load(new).context()
-    assert document("rescue", file, "--window", "200000", "-o", tmp_path / "two.jsonl")["repaired"] == [fix]
+    assert document("rescue", file, "--window", "20000", "-o", tmp_path / "two.jsonl")["repaired"] == [fix]
 
 
 def test_a16_where_nothing_is_to_be_compacted_the_repaired_session_is_written(tmp_path: Path) -> None:

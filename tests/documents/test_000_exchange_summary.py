@@ -19,6 +19,7 @@ from tests.documents.rules import rule
 from tests.formats.test_augment import document as augment_document
 from tests.formats.test_augment import entry, text_node
 from tests.paths import SAMPLES
+from tests.products import mostly_full
 from workbench.analysis.compaction_cost import summary_usage
 from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
@@ -1411,10 +1412,17 @@ def fields_of(preset: str) -> set[str]:
     return set(type(load_preset(preset).policy).model_fields)
 
 
+TOLD_IN = [(name, language) for name in preset_names() if "language" in fields_of(name) for language in ("en", "zh")]
+FIRST = {load_preset(name).strategy: name for name in reversed(preset_names())}
+"""A preset of each strategy."""
+
+
 @rule("000-120")
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", [name for name in preset_names() if "language" in fields_of(name)])
-def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(name: str, language: Language) -> None:
+@pytest.mark.parametrize(
+    "asked", mostly_full(TOLD_IN, [one for one in TOLD_IN if one[1] == "zh" or one[0] in FIRST.values()]), ids="-".join
+)
+def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(asked: tuple[str, Language]) -> None:
+    name, language = asked
     preset = load_preset(name)
     chosen, policy = strategy(preset.strategy), preset.policy.with_(language=language)
     outcome, requests = run_strategy(chosen, talk_of("§", "±"), policy, "42")
