@@ -13,6 +13,7 @@ from tests.paths import SAMPLES
 from workbench.formats.files import load
 
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
+CHAT = SAMPLES / "openai-chat-tools.json"
 PRESETS = ("claude-code", "clear-tool-results", "trim")
 
 
@@ -20,7 +21,7 @@ PRESETS = ("claude-code", "clear-tool-results", "trim")
     ("preset", "sample"),
     [
         *product(PRESETS, ["openai-chat-tools.json", "gemini-rewind-and-compression.jsonl", "small.jsonl"]),
-        ("claude-code", OVERFLOW.name),  # takes as long as all others together
+        pytest.param("claude-code", OVERFLOW.name, marks=pytest.mark.full),  # as long as all others together
     ],
 )
 def test_what_is_told_of_messages_adds_up(sample: str, preset: str, tmp_path: Path) -> None:
@@ -49,10 +50,10 @@ def test_what_is_told_of_messages_adds_up(sample: str, preset: str, tmp_path: Pa
 
 def test_requests_are_told_as_they_would_be_sent() -> None:
     messages = ("--strategy", "user-messages", "--set", "request_shape=messages")
-    (asked,) = document("compact", OVERFLOW, *messages, "--full")["requests"]
+    (asked,) = document("compact", CHAT, *messages, "--full")["requests"]
     assert asked["shape"] == "messages"
     assert {block["type"] for message in asked["messages"] for block in message["blocks"]} >= {"text", "call", "result"}
-    (asked,) = document("compact", OVERFLOW, "--strategy", "context-reset", "--full")["requests"]
+    (asked,) = document("compact", CHAT, "--strategy", "context-reset", "--full")["requests"]
     assert (asked["shape"], asked["messages"]) == ("text", [])
     assert len(asked["text"]) > 10_000
 

@@ -65,8 +65,8 @@ def test_the_newest_session_of_the_folder_is_compacted_and_resumed(own_home: Pat
     assert session.cwd == str(here)
     checks = [check["name"] for check in document("rescue", old, "-o", here)["checks"]]
     assert told == (
-        f"Claude Code, {old}: {len(load(old).context())} messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
-        f"by ledger; {len(checks)} checks, passed: {', '.join(checks)}; written to {new}.\n"
+        f"Claude Code, {old}: {len(load(old).context())} messages, ≈N tokens → {len(session.context())} messages, "
+        f"≈N tokens, by ledger; {len(checks)} checks, passed: {', '.join(checks)}; written to {new}.\n"
     )
     assert (old.read_bytes(), elsewhere.read_bytes()) == before
 

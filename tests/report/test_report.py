@@ -165,13 +165,12 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
 
 def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:
     out = tmp_path / "report.md"
-    report(SAMPLE, "-o", str(out), "--preset", "claude-code", "--compare", "ledger")
+    sample = SAMPLES / "augment-with-summary.json"
+    report(sample, "-o", str(out), "--preset", "codex", "--compare", "trim")
     section = out.read_text("utf-8").split("## Questions after the compaction")[1].split("\n## ")[0]
-    told = json.loads(
-        cwb("retention", "--ask", SAMPLE, "--preset", "claude-code", "--preset", "ledger", "--json").stdout
-    )
+    told = json.loads(cwb("retention", "--ask", sample, "--preset", "codex", "--preset", "trim", "--json").stdout)
     shares = {arm["name"]: round(100 * arm["correct"]["share"]) for arm in told["variants"]}
-    assert list(shares) == ["full context", "claude-code as of 2.1.36", "ledger", "nothing"]
+    assert list(shares) == ["full context", "codex", "trim", "nothing"]
     for name, share in shares.items():
         assert f"{name}: {share}\u00a0%" in section, "no line is broken within a figure"
     assert "Answered by text search, no model" in section
