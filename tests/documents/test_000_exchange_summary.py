@@ -1419,7 +1419,9 @@ FIRST = {load_preset(name).strategy: name for name in reversed(preset_names())}
 
 @rule("000-120")
 @pytest.mark.parametrize(
-    "asked", mostly_full(TOLD_IN, [one for one in TOLD_IN if one[1] == "zh" or one[0] in FIRST.values()]), ids="-".join
+    "asked",
+    mostly_full(TOLD_IN, [one for one in TOLD_IN if one[1] == "zh" or one[0] in FIRST.values()]),
+    ids=["-".join(one) for one in TOLD_IN],
 )
 def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(asked: tuple[str, Language]) -> None:
     name, language = asked
