@@ -69,6 +69,18 @@ async def test_a_run_is_seen_whatever_tab_is_in_front() -> None:
         assert before[1] != after[1]
         assert "result of the last run" in bench.query_one("#status", TwoEnds).text
 
+        # The footer has the keys of where one types, and of the help.
+        await press(pilot, "9", "down")
+        typing = bench.query_one(KeysLine).render_line(0).text
+        assert all(word in typing for word in ("As preset", "esc Back"))
+        assert "Find" not in typing
+        help = await brought(pilot, HelpScreen, "f1")
+        assert help.query_one(KeysLine).render_line(0).text.split() == ["esc", "Close"]
+
+        # The beginning of a preset's name marks it: `led` marked another, whose description has a word that holds it.
+        await press(pilot, "escape", "escape", "P", *"led", "enter", painted=False)
+        assert bench.bench.preset == "ledger"
+
 
 LATER = "The quokka naps at noon."
 
@@ -93,16 +105,6 @@ async def test_what_is_typed_is_seen_on_the_bars_and_the_watched_rules_at_once()
             seen.append((bar.render_line(1).text, rules.render_line(0).text))
         assert seen[0][0] != seen[1][0]
         assert ["after ○" in rules for _, rules in seen] == [True, False]
-
-
-async def test_the_footer_has_the_keys_of_where_one_types_and_of_the_help() -> None:
-    async with on_bench(story(), size=SIZE) as (pilot, bench):
-        await press(pilot, "9", "down")
-        typing = bench.query_one(KeysLine).render_line(0).text
-        assert {"As preset", "esc Back"} <= {word for word in ("As preset", "esc Back", "Find") if word in typing}
-        assert "Find" not in typing
-        help = await brought(pilot, HelpScreen, "f1")
-        assert help.query_one(KeysLine).render_line(0).text.split() == ["esc", "Close"]
 
 
 def eighths(line: str) -> list[tuple[float, int]]:
@@ -188,20 +190,12 @@ async def test_the_words_of_a_round_take_the_room_there_is() -> None:
 # --- dialogs ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_question_blames_nobody_before_a_key_is_pressed() -> None:
-    def read(typed: str) -> object:
-        raise BadInput("Describe the change.")
-
-    async with at_rest(story(), size=SIZE) as pilot:
-        await pilot.app.push_screen(AskScreen("Again", "What is to be different?", "", read))  # type: ignore[arg-type]
-        await settled(pilot)
-        said = pilot.app.screen.query_one("#understood", Static)
-        assert "✘" not in str(said.render())
-        await press(pilot, "x")
-        assert "✘ Describe the change." in str(said.render())
-
-
 async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -> None:
+    def read(typed: str) -> LineAnswer[str]:
+        if len(typed) < 2:
+            raise BadInput("Describe the change.")
+        return LineAnswer(typed)
+
     outcomes: list[str | BadInput] = [BadInput("No room."), "counted: 7", ""]
     given: list[str] = []
 
@@ -213,39 +207,35 @@ async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -
         return outcome
 
     async with at_rest(story(), size=SIZE) as pilot:
-        await pilot.app.push_screen(AskScreen("Count", "Which?", "one", LineAnswer, do))
+        await pilot.app.push_screen(AskScreen("Count", "Which?", "one", read, do))
         screen = pilot.app.screen
-        screen.query_one(Input).post_message(Paste("a\nb"))
+        line, understood = screen.query_one(Input), screen.query_one("#understood", Static)
+        line.post_message(Paste("a\nb"))
         await settled(pilot)
+        assert line.value == "a b", "a paste of two lines is one, in the place of what was there"
+        for typed, is_refused in (("", False), ("x", True), ("a b", False)):
+            line.value = typed
+            await settled(pilot)
+            assert ("✘ Describe the change." in str(understood.render())) == is_refused, "an empty line is not blamed"
         for words in ("✘ No room.", "counted: 7"):
             await press(pilot, "enter")
             assert in_one_line(screen.query_one("#understood", Static)) == words
             assert screen.query_one(Input).has_focus
         await press(pilot, "enter")
         assert pilot.app.screen is not screen
-    assert given == ["a b"] * 3, "a paste of two lines is one, in the place of what was there"
+    assert given == ["a b"] * 3
 
 
-async def test_a_sample_is_not_exported_into_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_export_of_an_older_epoch_says_what_is_not_in_it_and_a_sample_is_not_exported_into_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    async with on_bench(SUMMARY, size=SIZE) as (pilot, _):
-        screen = await brought(pilot, ExportScreen, "e")
-        assert Path(screen.query_one("#path", Input).value).parent == tmp_path
-
-
-async def test_the_beginning_of_a_presets_name_marks_it_and_enter_takes_it() -> None:
-    """`led` marked another, of which something is told with a word that holds it."""
-    async with on_bench(story(), size=SIZE) as (pilot, bench):
-        await press(pilot, "P", *"led", "enter")
-        assert bench.bench.preset == "ledger"
-
-
-async def test_an_export_of_an_older_epoch_says_what_is_not_in_it() -> None:
     async with on_bench(SAMPLES / "codex-two-compactions.jsonl", size=SIZE) as (pilot, bench):
         said = []
         for _ in range(2):
             last = bench.bench.epoch == len(bench.bench.session.epochs)
             screen = await brought(pilot, ExportScreen, "e")
+            assert Path(screen.query_one("#path", Input).value).parent == tmp_path
             said.append((" not in a new file" in in_one_line(screen.query_one("#about", Static)), last))
             await press(pilot, "escape", "}")
         assert said == [(True, False), (False, True)]
@@ -301,6 +291,7 @@ async def test_nothing_is_waited_for_where_there_is_no_key(monkeypatch: pytest.M
 # --- a key that is held ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full  # `visited` holds two keys in each list, `test_a_text_and_a_list_by_keys_and_by_mouse` one here
 async def test_a_key_that_is_held_says_one_thing_at_most() -> None:
     told: dict[str, list[str]] = {}
     async with on_bench(story(3, calls=1), size=(80, 24)) as (pilot, bench):

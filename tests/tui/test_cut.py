@@ -23,7 +23,6 @@ from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText, TwoEnds, WholeFigures, fewer_parts
-from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextPart, wrap
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -64,14 +63,6 @@ async def test_the_hint_of_a_search_fits_into_80_columns() -> None:
             field = screen.query_one("#find").query_one(Input)
             assert len(field.placeholder) < field.content_size.width
             await press(pilot, "escape")
-
-
-async def test_no_figure_of_a_finding_is_broken() -> None:
-    async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(80, 24)) as (pilot, _):
-        screen = await brought(pilot, WhyScreen, "O")
-        told = [option.plain for option in screen.query_one(TextList).rows]
-        assert any("197\u00a0481" in line for line in told)
-        assert not any("197 481" in line for line in told)
 
 
 TOLD = {

@@ -29,15 +29,15 @@ async def test_f02_no_secret_is_drawn_on_any_screen(tmp_path: Path) -> None:
     async with at_rest(session(tmp_path / "in", compacted=0), size=(140, 50)) as pilot:
         bench = bench_screen(pilot)
 
-        def look(name: str) -> None:
+        def look(name: str) -> str:
             text = _text(pilot.app.screen)
             found[name] = leaked(text)
             masked.update([name] * (MASK in text))
+            return text
 
         await press(pilot, "home")
         for at in range(len(bench.bench.messages) + 6):  # and rows of rounds and marks
-            look(f"row {at}")
-            shown.update(re.findall(r"message \d+ of", _text(bench)))
+            shown.update(re.findall(r"message \d+ of", look(f"row {at}")))
             await press(pilot, "l", "j", painted=False)
         every = {tuple(keys.split()) for keys in (*(WAYS[name] for name in WAYS if name not in ASKED), *MORE)}
         for way in every:

@@ -71,6 +71,9 @@ async def test_a9_the_title_says_once_that_the_request_was_rejected_and_the_plot
         assert cards.show_vertical_scrollbar
         lines = sum(option.plain.count("\n") + 1 for option in cards.rows)
         assert cards.virtual_size.height == lines  # none is broken
+        said = " ".join(option.plain for option in cards.rows)
+        assert "197\u00a0481" in said
+        assert "197 481" not in said
         # Half of a large screen was empty below one card.
         await pilot.resize_terminal(200, 60)
         await settled(pilot)
