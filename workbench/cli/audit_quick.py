@@ -1,5 +1,5 @@
-"""`cwb audit --quick`: list of sessions on this machine, below a folder or in one file. Reads only the ends of
-files."""
+"""`cwb audit --quick`: list of sessions on this machine, below a folder or in one file. On the machine and in a
+folder only the ends of files are read."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ EPOCH = (
 )
 
 SHOWN = 20
-"""Rules of each rule file; --json and --csv have all."""
+"""Most rows of the table of a rule file, and of that of broken rules. --json has all, --csv all of rule files."""
 
 
 @click.command(

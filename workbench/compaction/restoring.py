@@ -44,7 +44,7 @@ class RestoredFile(Struct, frozen=True):
 
 
 def newest_reads(context: Context) -> Iterator[FileRead]:
-    """Files read in the context, newest first, each once. Failed reads are skipped."""
+    """Files read in the context, newest first, each once. Failed and empty reads are skipped."""
     layout, messages = context.layout, context.messages
     touched: set[str] = set()
     seen: set[str] = set()

@@ -71,7 +71,7 @@ RIGHT: frozenset[Mark] = frozenset({"exact", "alike", "judged"})
 
 
 def mark_reply(probe: Probe, reply: str | None) -> Mark:
-    """Grade a reply without a model. Prose must match verbatim; a judge may accept other replies later."""
+    """Grade a reply without a model, prose like any other; a judge may later accept prose that is "wrong" here."""
     if reply is None or not reply.strip():
         return "unanswered"
     unknown = is_not_known(reply)

@@ -218,7 +218,7 @@ class ProbeTotals:
         return share_of(*(one.hits(arm, kind) for one, arm in self._with(name)))
 
     def invented_answers(self, name: str) -> tuple[int, int]:
-        """Return the number of controls answered as if known, and of all."""
+        """Return the number of controls answered as if known, and of all that were answered."""
         counts = [one.invented_answers(arm) for one, arm in self._with(name)]
         return sum(invented for invented, _ in counts), sum(controls for _, controls in counts)
 

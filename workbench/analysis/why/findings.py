@@ -243,8 +243,8 @@ def _broken_rules(course: Course) -> list[Finding]:
 
 
 def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCause]) -> Finding | None:
-    """Return the size of system prompt and tools, if it is a tenth of the window; if the verdict names it, a tenth of
-    the context is enough."""
+    """Return the size of system prompt and tools, if it is at least a tenth of the window; if the verdict names it, a
+    tenth of the context is enough."""
     tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "system + tools (not recorded)"))
     of, whole = ("the window", context.window) if context.window else ("the context", context.total.tokens)
     if tokens * 10 < whole and any(one.kind == "overhead" for one in causes):

@@ -200,7 +200,8 @@ def _block(raw: Any) -> Block:
 
 
 def _usage(metrics: Any) -> Usage | None:
-    """Return tokens and dollars of a call, None for zeros. The SDK includes cached tokens in `inputTokens`."""
+    """Return tokens and dollars of a call, None if its prompt has no tokens. The SDK includes cached tokens in
+    `inputTokens`."""
     if not isinstance(metrics, dict):
         return None
     counts = {key: value for key, value in metrics.items() if type(value) is int and value > 0}

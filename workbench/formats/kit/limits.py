@@ -26,7 +26,7 @@ _BETWEEN = (b",", b"[", b"{")
 
 
 def enough() -> int:
-    """Return the size in bytes below which no limit can be exceeded."""
+    """Return the size in bytes up to which no limit can be exceeded."""
     return min(LONGEST_TEXT, 2 * MOST_VALUES)
 
 

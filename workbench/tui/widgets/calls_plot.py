@@ -82,7 +82,7 @@ class CallsPlot(Widget, can_focus=True):
     def show(self, picture: Picture, hidden: frozenset[str] = frozenset()) -> None:
         self.picture, self.hidden = picture, hidden
         self.call = max(1, min(self.call, self.calls))
-        self._draw()
+        self._redraw()
 
     @property
     def calls(self) -> int:
@@ -94,9 +94,9 @@ class CallsPlot(Widget, can_focus=True):
         """Draw a line over all others."""
         if sign != self.front:
             self.front = sign
-            self._draw()
+            self._redraw()
 
-    def _draw(self) -> None:
+    def _redraw(self) -> None:
         """Discard the drawing, which is made again when the widget is next drawn."""
         self._drawn = None
         self.refresh()
@@ -186,7 +186,7 @@ class CallsPlot(Widget, can_focus=True):
 
     def action_zoom(self, by: float) -> None:
         self._zoom = max(1.0, self._zoom * by)
-        self._draw()
+        self._redraw()
 
     def action_choose(self) -> None:
         if self.calls:
