@@ -16,6 +16,10 @@ def mostly_full(values: Iterable[Any], in_short: Collection[Any]) -> list[Any]:
     return [one if one in in_short else pytest.param(one, marks=pytest.mark.full) for one in values]
 
 
+def samples_among(files: Mapping[str, Path]) -> set[str]:
+    return {name for name, path in files.items() if path.is_relative_to(SAMPLES)}
+
+
 LEAST = 16_000
 """Bytes of a session with several rounds."""
 

@@ -293,7 +293,11 @@ def test_a_window_of_messages_is_compacted_again_and_again() -> None:
     assert first.message == "c10"
 
 
-@pytest.mark.parametrize("name", preset_names())
+OF_A_STRATEGY = {load_preset(name).strategy: name for name in reversed(preset_names())}.values()
+"""A preset of each strategy."""
+
+
+@pytest.mark.parametrize("name", mostly_full(preset_names(), OF_A_STRATEGY))
 def test_every_preset_plays_a_real_shaped_session(overflow: Course, name: str) -> None:
     played = replay(overflow, load_preset(name), Window(100_000, "given"))
     assert len(played.sent) == len(overflow.calls)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import SAMPLES, SHARED
-from tests.products import mostly_full, one_for_each_folder
+from tests.products import mostly_full, samples_among
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, set_policy, toggle_dropped, toggle_pin, toggle_shortened
 from workbench.compaction.edits import shortened_message
@@ -94,7 +94,6 @@ def _sources() -> dict[str, Path]:
 
 
 SOURCES = _sources()
-SHORT = one_for_each_folder(SOURCES)
 
 
 @cache
@@ -114,7 +113,7 @@ def _holds(session: Session, outcome: Outcome, target: str, folder: Path) -> Non
     save(made, folder / f"{target.replace(':', '-')}-{made.written.name}")
 
 
-@pytest.mark.parametrize("name", mostly_full(SOURCES, SHORT))
+@pytest.mark.parametrize("name", mostly_full(SOURCES, samples_among(SOURCES)))
 def test_in_its_own_format(name: str, tmp_path: Path) -> None:
     session = opened(name)
     if session is None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.formats.written import WRITTEN
 from tests.paths import SAMPLES, SHARED
-from tests.products import mostly_full, one_for_each_folder
+from tests.products import mostly_full, one_for_each_folder, samples_among
 from workbench.base.errors import BadInput
 from workbench.conformance.building import agent, session_of, user
 from workbench.conformance.formats import compacted
@@ -135,7 +135,7 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", mostly_full(SMALL, one_for_each_folder(SMALL)))
+@pytest.mark.parametrize("name", mostly_full(SMALL, samples_among(SMALL)))
 def test_every_other_tool_would_take_the_export(name: str) -> None:
     session, path = opened(name), SOURCES[name]
     if session is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.products import mostly_full
 from workbench.compaction.checks import check
 from workbench.compaction.opening import context_at
 from workbench.compaction.preset import default_preset
@@ -52,7 +53,7 @@ def test_the_budget_is_used_and_the_newest_is_there(name: str, epoch: int, perce
 RULES = [f"Never touch the {a}{b} folder." for a in ("keel", "mast", "quay", "tide", "wharf") for b in "bdfghk"]
 
 
-@pytest.mark.parametrize("percent", [2, 5, 10])
+@pytest.mark.parametrize("percent", mostly_full([2, 5, 10], in_short=[2]))
 def test_a1_rules_of_mid_session_outlive_a_huge_newest_request(percent: int, shared: Path) -> None:
     """The last message of the session has 51 332 characters. Taken as typed it left none of thirty rules."""
     shape = context_at(load(shared / "sessions/pi/pimono-before-compaction.jsonl"), 3, Counter()).shape
