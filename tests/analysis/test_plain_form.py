@@ -47,3 +47,25 @@ def test_numbers_over_twelve_are_digits(text: str, plain: str) -> None:
 )
 def test_a_negated_exception_is_an_only(text: str, plain: str) -> None:
     assert plain_form(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Tea at half past four.", "Tea at 4h30."),
+        ("Open from 7 to 9 pm.", "Open from 19h00 to 21h00."),
+        ("The gate shuts at 11:05.", "The gate shuts at 11h05."),
+        ("Ring at nine in the evening.", "Ring at 21h00."),
+        ("A row of 3:15 and 4:60.", "A row of 3h15 and 4:60."),
+        ("Due by the ninth of June.", "Due by 9 june."),
+        ("Due June 9th, or Sept 30.", "Due 9 june, or 30 september."),
+        ("Frist ist am 03.11. mittags.", "Frist ist am 3 november mittags."),
+        ("Version 4.12. is out.", "Version 4.12. is out."),
+        ("Paid monthly, watered once a week.", "Paid every month, watered every week."),
+        ("The twins come every other Sunday.", "The twins come every 2 Sunday."),
+        ("At most 60 calls/min in v7.", "At most 60 calls per minute in version 7."),
+        ("It may rain in May.", "It may rain in May."),
+    ],
+)
+def test_times_dates_and_frequencies_have_one_form(text: str, plain: str) -> None:
+    assert plain_form(text) == plain

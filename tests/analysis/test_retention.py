@@ -318,11 +318,10 @@ WORDS = ["parser", "lexer", "grammar", "module", "folder", "window", "column", "
 @pytest.mark.parametrize(
     ("kind", "wanted", "said", "held"),
     [
-        # Ten words in one sentence: 72 of a hundred hold it, 60 hold a part, and so does the first half alone.
-        *(("decision", [10], [count], held) for count, held in ((10, "full"), (8, "full"), (7, "part"), (6, "part"))),
-        ("decision", [10], [5], "part"),
-        *(("decision", [10], [count], "none") for count in (4, 0)),
-        ("decision", [10], [4, 5], "none"),
+        # Ten words in one sentence: 72 of a hundred hold it; three words and no others state a part.
+        *(("decision", [10], [count], held) for count, held in ((10, "full"), (8, "full"), (7, "part"), (3, "part"))),
+        *(("decision", [10], [count], "none") for count in (2, 0)),
+        ("decision", [10], [2, 2], "none"),
         # A request is held in full only where each of its sentences is.
         ("request", [5, 5], [5, 5], "full"),
         ("request", [5, 5], [5, 4], "full"),
@@ -386,7 +385,7 @@ def test_rank_of_an_error(state: ErrorState, rank: float, why: str) -> None:
 def test_of_sentences_alike_the_same_are_looked_at_in_every_run() -> None:
     """A set has another order in each run: here the two orders that two words can have."""
     said = SearchedText([f"The {word} went to shelf {at}." for word in ("lantern", "anchor") for at in range(20)])
-    one, other = (said._near(words, "english") for words in (("lantern", "anchor"), ("anchor", "lantern")))
+    one, other = (said._near(words, "english", 1) for words in (("lantern", "anchor"), ("anchor", "lantern")))
     assert one == other == list(range(MOST_CANDIDATES))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from workbench.analysis.sense import Sense
+from workbench.analysis.sense import Sense, denials
 from workbench.base.session_caches import session_cache
 from workbench.facts.word_tables import bounded, pattern, table
 
@@ -26,11 +26,9 @@ def contradicts(fact: Sense, text: Sense) -> bool:
 
 
 def is_negated(fact: Sense, text: Sense) -> bool:
-    """True if one sentence negates the other. "Keep it" and "do not change it" agree."""
-    mine, yours = _keep_or_change(fact), _keep_or_change(text)
-    if mine and yours and mine[0] != yours[0]:
-        return mine[1] != yours[1]
-    both = [(fact.signs[term], text.signs[term]) for term in fact.signs if term in text.signs]
+    """True if one sentence negates the other."""
+    agreed = _denied_in_both(fact, text)
+    both = [(sign, text.signs[term]) for term, sign in fact.signs.items() if term in text.signs and term not in agreed]
     clear = [(one, other) for one, other in both if one and other]
     flips = {(one, other) for one, other in clear if one != other}
     if len(flips) == 2:
@@ -38,12 +36,13 @@ def is_negated(fact: Sense, text: Sense) -> bool:
     return bool(clear) and sum(one != other for one, other in clear) >= LEAST_NEGATED * len(clear)
 
 
-def _keep_or_change(sense: Sense) -> tuple[str, int] | None:
-    """Return whether a sentence is about keeping or changing, with its sign; None for neither."""
-    for term, way in (("=change", -1), ("=erase", -1), ("=keep", 1)):
-        if sign := sense.signs.get(term, 0):
-            return ("keep" if way > 0 else "change"), way * sign
-    return None
+def _denied_in_both(fact: Sense, text: Sense) -> frozenset[str]:
+    """Return the words of the parts of which the text negates a word, too: "use no cookies on the page" for "the page
+    has to do without cookies"."""
+    if denials(fact.text) != denials(text.text):
+        return frozenset()
+    denied = {term for term, sign in fact.signs.items() if sign == text.signs.get(term) == -1}
+    return frozenset[str]().union(*(part for part in fact.parts if part & denied))
 
 
 def differs_in_value(fact: Sense, text: Sense) -> bool:
@@ -86,14 +85,26 @@ def _recombines_parts(fact: Sense, text: Sense) -> bool:
 
 def _differs_in_kind(fact: Sense, text: Sense) -> bool:
     """True if a day, language, date format or rate differs, or a name after the same preposition."""
-    for kind, mine in fact.kinds.items():
-        if (yours := text.kinds.get(kind)) and mine.isdisjoint(yours):
+    for kind in fact.kinds.keys() & text.kinds.keys():
+        if _lacks_one(fact.kinds[kind], text.kinds[kind]) and _lacks_one(text.kinds[kind], fact.kinds[kind]):
             return True
     for word, mine in fact.places.items():
         yours = text.places.get(word)
         if yours and mine.isdisjoint(text.order) and yours.isdisjoint(fact.order):
             return True
     return False
+
+
+def _lacks_one(several: frozenset[str], others: frozenset[str]) -> bool:
+    return any(not any(_is_same(one, other) for other in others) for one in several)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """True for equal words, and for two times of day that may be the same."""
+    if one == other or not (one[0].isdigit() and one[-3:] == other[-3:] and one[-3] == "h"):
+        return one == other
+    first, second = (int(time[:-3]) for time in (one, other))
+    return (first - second) % 12 == 0 and (first == second or "0" not in (one[0], other[0]))
 
 
 def _differs_in_number(fact: Sense, text: Sense) -> bool:

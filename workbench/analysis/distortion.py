@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from functools import cache
 from itertools import combinations
 
-from msgspec.structs import replace
-
+from workbench.analysis.concepts import concept_of, content_terms, tables_of, token_terms
 from workbench.analysis.sense import Sense
 from workbench.analysis.sentence_form import WORD_CLASSES
-from workbench.facts.terms import TOKEN, content_terms, stem, token_terms
+from workbench.facts.terms import TOKEN
 from workbench.facts.word_tables import pattern, table, words
 
 
@@ -24,7 +24,7 @@ def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
     return (
         _is_limited_otherwise(fact, text, language)
         or _is_verb_negated(fact, text, complete)
-        or _is_antonym(fact.text, text.text)
+        or _is_rivalled(fact, text, language)
         or _is_name_replaced(fact, text, language)
         or _is_substituted(fact.text, text.text, language)
         or _is_exchanged(fact.text, text.text, language)
@@ -35,7 +35,8 @@ def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
 
 _EXCEPT, _BUT_ALL, _ONLY, _WHEN = (pattern("sense", name) for name in ("except", "but_all", "only_this", "only_when"))
 _RESTRICTED, _OTHERS = pattern("sense", "restricted"), pattern("sense", "others")
-_ONLY_WHEN = re.compile(rf"(?:{_ONLY.pattern}) (?:{_WHEN.pattern})")
+_REQUIRED = pattern("sense", "only_when", "requires")
+_ONLY_WHEN = re.compile(rf"(?:{_ONLY.pattern}) (?:\w+ )?(?:{_WHEN.pattern})")
 _LIMIT_END = re.compile(r"[.,;:!?](?:\s|$)|[，。；：]")
 
 
@@ -50,17 +51,13 @@ def _is_limited_otherwise(fact: Sense, text: Sense, language: str) -> bool:
     if fact_except is not None and text_except is None and not _OTHERS.search(text.text):
         return True
     if fact_only is not None and text_only is None and not _RESTRICTED.search(text.text):
-        return not (_ONLY_WHEN.search(fact.text) and _WHEN.search(text.text))  # "after" for "only after"
-    if fact_except is not None or fact_only is not None or len(text.order) > LONGEST_LIMITED * len(fact.order):
+        return not (_ONLY_WHEN.search(fact.text) and _REQUIRED.search(text.text))  # "after" for "only after"
+    if fact_except is not None or fact_only is not None:
         return False
     known = fact.signs.keys()
     if _OTHERS.search(fact.text) is None and text_except and not text_except <= known:
         return True
     return _RESTRICTED.search(fact.text) is None and bool(text_only) and not (text_only or frozenset()) <= known
-
-
-LONGEST_LIMITED = 3
-"""A sentence with so many times the words of a fact limits something else."""
 
 
 def _limits(low: str, language: str) -> tuple[frozenset[str] | None, frozenset[str] | None]:
@@ -77,27 +74,6 @@ def _limits(low: str, language: str) -> tuple[frozenset[str] | None, frozenset[s
 
 
 # --- one sign per verb ------------------------------------------------------------------------------------------------
-
-_PRONOUN = pattern("sense", "pronoun")
-
-
-def with_shared_objects(fact: Sense, text: Sense) -> Sense:
-    """Return the text's meaning with the fact's sign for a word that only moved to the other verb: the names are
-    looked up in "don't guess names; look them up" and in "names are to be looked up, not guessed". Each verb must keep
-    its own sign, and a pronoun must stand for the word."""
-    flipped = [term for term, sign in fact.signs.items() if sign and text.signs.get(term) == -sign]
-    if not flipped or not (_PRONOUN.search(fact.text) or _PRONOUN.search(text.text)):
-        return text
-    agreeing = {term for term, sign in fact.signs.items() if sign and text.signs.get(term) == sign}
-    moved: dict[str, int] = {}
-    for term in flipped:
-        mine = frozenset().union(*(part for part in fact.parts if term in part))
-        yours = frozenset().union(*(part for part in text.parts if term in part))
-        if any(fact.signs[one] == fact.signs[term] for one in agreeing & mine) and any(
-            fact.signs[one] != fact.signs[term] for one in (agreeing & yours) - mine
-        ):
-            moved[term] = fact.signs[term]
-    return replace(text, signs=text.signs | moved) if moved else text
 
 
 def _is_verb_negated(fact: Sense, text: Sense, complete: bool) -> bool:
@@ -117,17 +93,48 @@ LEAST_NEGATED = 3
 
 # --- names and opposites ----------------------------------------------------------------------------------------------
 
-_ANTONYMS = {
-    stem(word, "english"): stem(other, "english")
-    for pair in table("en", "sense")["antonyms"].split()
-    for word, other in (pair.split("/"), pair.split("/")[::-1])
-}
+
+@cache
+def _rivals(language: str) -> dict[str, frozenset[str]]:
+    """Return the words that cannot be true of a thing at the same time as a word, by the word."""
+    found: dict[str, frozenset[str]] = {}
+    groups = " ".join(table(one, "sense").get("rivals", "") for one in tables_of(language))
+    for group in groups.split():
+        several = frozenset(concept_of(word, language) or word for word in group.split("/"))
+        for one in several:
+            found[one] = found.get(one, frozenset()) | several - {one}
+    return found
 
 
-def _is_antonym(fact: str, text: str) -> bool:
-    """True if the text has the opposite of a word of the fact ("right" for "left"), and not the word itself."""
-    mine, yours = ({stem(word, "english") for word in re.findall(r"[a-z]+", low)} for low in (fact, text))
-    return any(_ANTONYMS.get(word) in yours - mine for word in mine - yours)
+def _keys(low: str, language: str) -> dict[str, str]:
+    """Return the words of a text without plain endings, each with the word as written; a concept instead of its
+    words."""
+    found: dict[str, str] = {}
+    for match in TOKEN.finditer(low):
+        concept = concept_of(match[0], language)
+        for word in (concept,) if concept else {match[0], _INFLECTED.sub("", match[0]), match[0].removesuffix("s")}:
+            found[word] = match[0]
+    return found
+
+
+_INFLECTED = re.compile(r"(?<=\w{3})(?:e?s|ed|ing|ly)$")
+
+
+def _is_rivalled(fact: Sense, text: Sense, language: str) -> bool:
+    """True if the text has a rival of a word of the fact ("right" for "left", "aunt" for "uncle"), and not the word
+    itself; "not open" and "closed" agree."""
+    mine, yours = _keys(fact.text, language), _keys(text.text, language)
+    rivals = _rivals(language)
+    return any(
+        _sign(fact, mine[one], language) * _sign(text, yours[other], language) >= 0
+        for one in mine.keys() - yours.keys()
+        if one in rivals and not rivals[one] & mine.keys()
+        for other in rivals[one] & yours.keys()
+    )
+
+
+def _sign(sense: Sense, word: str, language: str) -> int:
+    return sense.signs.get(next(iter(token_terms(word, language)), ""), 1)
 
 
 _TECHNICAL = re.compile(
@@ -169,8 +176,6 @@ _LEXEME = re.compile(rf"{TOKEN.pattern}|[,;:]")
 _VOICE = frozenset({"verb", "preposition"})
 _NO_RELATION = frozenset({"link", "article", "person"})
 _COPULAS = re.compile(r"is|are|was|were|be|ist|sind|war|est|sont|es|son|é|são|[,;:]")
-
-_SYMMETRIC = pattern("sense", "symmetric")
 
 LEAST_EXCHANGED, MOST_EXCHANGED = 3, 40
 """Fewest and most words, little ones included, of two sentences that are searched for exchanged phrases."""
@@ -216,8 +221,6 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
         alike = [full for _, full in one] == [full for _, full in other]  # "service of X", "service of Y"
         if turned == other + between + one and (alike or all(full for _, full in one + other)):
             relation = [word for word in between if _relates(*word)]
-            if ("with", False) in relation and _SYMMETRIC.search(fact):
-                return False
             return bool(relation) and relation != mine[max(begin - len(relation), 0) : begin]  # "no tabs, no spaces"
     return False
 
@@ -225,19 +228,24 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
 _LABEL = re.compile(r"[^:.]{1,40}: ")
 
 
-def _without_label(low: str, known: Container[str], language: str) -> str:
-    """Return a sentence without a label that has no known word ("Architecture: …")."""
+def label_words(low: str, known: Container[str], language: str) -> frozenset[str]:
+    """Return the words of the label of a sentence ("Architecture: …"), if none of them is known."""
     label = _LABEL.match(low)
-    return low[label.end() :] if label and not any(one in known for one in content_terms(label[0], language)) else low
+    found = frozenset(content_terms(label[0], language) if label else ())
+    return frozenset() if any(one in known for one in found) else found
 
 
-def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
+def _without_label(low: str, known: Container[str], language: str) -> str:
+    return low.partition(": ")[2] if label_words(low, known, language) else low
+
+
+def has_other_subject(fact: Sense, text: Sense, language: str, same: Container[str]) -> bool:
     """True if the text says the same of something else: "the test database is up" for "the production database is up".
-    Other words stand in the same place, at the beginning or before the verb."""
+    Other words stand in the same place, at the beginning or before the verb. `same` are words that say the same."""
     first = _lexemes(fact.text, language)
     if not _BEGINS_WITH_NAME.match(fact.text) and all(WORD_CLASSES.get(word) != "verb" for word, _ in first[1:3]):
         return False  # may begin with a verb
-    second = _lexemes(_without_label(text.text, fact.signs, language), language)
+    second = [one for one in _lexemes(_without_label(text.text, fact.signs, language), language) if one[0] not in same]
     common = {*first} & {*second}
     mine, yours = (_between_common(one, common) for one in (first, second))
     known = [one in common for one in first if one[1]]
@@ -285,12 +293,16 @@ def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
     """Return the words and commas of a sentence without articles: the term of a content word with True, any other word
     as written with False."""
     return [
-        (term, bool(terms) or term in _SPOKEN)
+        ("user", True) if term in _FIRST_PERSON else (term, bool(terms) or term in _SPOKEN)
         for match in _LEXEME.finditer(low)
         for terms in (token_terms(match[0], language) if match[0] not in ",;:" else (),)
         for term in terms or (match[0],)
         if terms or WORD_CLASSES.get(term) != "article"
     ]
+
+
+_FIRST_PERSON = frozenset({"i", "me", "user", "user's"})
+"""Words for the user, who is called so in a summary."""
 
 
 def _relates(word: str, full: bool) -> bool:

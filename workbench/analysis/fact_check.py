@@ -14,12 +14,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate, chain
+from math import ceil
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.analysis.concepts import content_terms
 from workbench.analysis.contradiction import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of, is_negated
+from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import (
     LONGEST_LINE,
     MOST_CANDIDATES,
@@ -28,10 +31,12 @@ from workbench.analysis.searched_lines import (
     line_numbers,
     lines_and_heaps,
 )
-from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
+from workbench.analysis.sense import Sense, content_words, denials, normalized, sense_of, sentences_of
 from workbench.analysis.sentence_match import (
     SentenceQuery,
+    found_words,
     is_doubted,
+    is_part,
     is_rejected,
     is_right,
     is_stated,
@@ -41,7 +46,7 @@ from workbench.analysis.sentence_match import (
 from workbench.facts.amounts import Value, values_in, with_digits
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
-from workbench.facts.terms import content_terms, language_of
+from workbench.facts.terms import language_of
 from workbench.facts.word_tables import bounded
 from workbench.facts.wording import sentences
 
@@ -53,6 +58,9 @@ NEARLY_ALL = 0.72
 
 ENOUGH = 0.6
 """Share of a sentence's words that a paraphrase must have to state it in part."""
+
+SOME = 0.3
+"""Least share of a sentence's words in a text that may state a part of it; at least two words."""
 
 NEAR, ENOUGH_NEAR = 0.5, 2
 """Share, or count, of the words near a number that a line must have to be about the same thing."""
@@ -203,7 +211,7 @@ class SearchedText:
         if not one.context_words:
             return FactVerdict("full", True) if self._has_name(one.forms[0]) else ABSENT
         best, wrong = 0.0, False
-        for at in self._near(one.context_words, one.language, ENOUGH_NEAR / max(ENOUGH_NEAR, len(one.context_words))):
+        for at in self._near(one.context_words, one.language, 1):
             line = self._sentences[at][:LONGEST_LINE]
             found = content_words(line, one.language).union(content_terms(line, one.language))
             common = len(one.context_words & found)
@@ -291,33 +299,23 @@ class SearchedText:
         return found
 
     def _candidates(self, wording: SentenceQuery, language: str) -> list[int]:
-        """Return indexes of sentences that may state one; an amount may occur in another unit."""
-        found = self._near(wording.terms, language, ENOUGH)
-        if wording.core:
-            index = self._index(language)
-            named = [index.get(term, []) for term in wording.core if not term[0].isdigit()]  # "20" may be "twenty"
-            rarest = min(named, key=len, default=[])
-            both = [at for at in rarest if all(at in one for one in named)][:MOST_CANDIDATES]
-            found = [*dict.fromkeys([*found, *both])]
+        """Return indexes of sentences that may state one, in full or in part."""
         amounts = frozenset[str]().union(*(terms for _, terms in wording.amounts))
-        others = wording.terms - amounts
-        if not amounts or not others:
-            return found
-        least = max(NEAR, (ENOUGH * len(wording.order) - len(amounts)) / len(others))
-        return [*dict.fromkeys([*found, *self._near(others, language, least)])]
+        terms = wording.terms - amounts or wording.terms
+        return self._near(terms, language, max(min(2 - bool(amounts), len(terms)), SOME * len(terms)))
 
-    def _near(self, terms: frozenset[str], language: str, least: float = NEAR) -> list[int]:
-        """Return indexes of at most `MOST_CANDIDATES` sentences with enough of the words, best first."""
+    def _near(self, terms: frozenset[str], language: str, least: float) -> list[int]:
+        """Return indexes of at most `MOST_CANDIDATES` sentences with `least` of the words, best first."""
         index = self._index(language)
         # If n words may be missing, a match has one of any n + 1 words: look up the rarest n + 1.
         # Ties are broken by text and index, because the order of a set differs from run to run.
         rarest = sorted(terms, key=lambda term: (len(index.get(term, ())), term))
-        may_miss = int((1 - least) * len(terms)) + 1
-        candidates = {at for term in rarest[:may_miss] for at in index.get(term, ())}
+        some = len(terms) - ceil(least) + 1
+        candidates = {at for term in rarest[:some] for at in index.get(term, ())}
         if not candidates:
             return []
         counts = Counter(chain.from_iterable(candidates.intersection(index.get(term, ())) for term in terms))
-        enough = [at for at, count in counts.items() if count >= least * len(terms) - SPARE]
+        enough = [at for at, count in counts.items() if count >= least]
         return sorted(enough, key=lambda at: (-counts[at], at))[:MOST_CANDIDATES]
 
     def _index(self, language: str) -> dict[str, list[int]]:
@@ -325,9 +323,7 @@ class SearchedText:
         if known is None:
             known = self._by_word[language] = {}
             for at, unit in enumerate(self._sentences):
-                low = unit[:LONGEST_LINE].lower()
-                same = normalized(low, language)
-                for term in {*content_terms(same, language), *(content_terms(low, language) if same != low else ())}:
+                for term in {*content_terms(normalized(plain_form(unit[:LONGEST_LINE]).lower(), language), language)}:
                     known.setdefault(term, []).append(at)
         return known
 
@@ -346,7 +342,6 @@ BEFORE_QUOTE = 24
 IN_ORDER = 5
 """Fewest spaces in a quotation that counts within a word list."""
 
-SPARE = 1
 _RANK = {"unknown": 0, "none": 0, "part": 1, "full": 2}
 _TOKENS = re.compile(r"[^\W_]+")
 _YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "no"))
@@ -355,47 +350,31 @@ _YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "
 def _is_denied(quotation: str, line: str) -> bool:
     """True if the words around a quotation negate, reject or limit it."""
     before, _, after = line.partition(quotation)
-    return denies(_CLAUSE_END.split(before)[-1][-BEFORE_QUOTE:]) or is_rejected(before, after)
+    return denials(_CLAUSE_END.split(before)[-1][-BEFORE_QUOTE:]) > 0 or is_rejected(before, after)
 
 
 def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactVerdict | None:
     """Return how a sentence states `wording`; None if it does not."""
     sense = meaning(text[:LONGEST_LINE], one.language)
     share = _share_of_words(wording, sense)
-    alone = share < ENOUGH and bool(wording.core) and wording.core <= {*sense.order} <= wording.terms
+    main = wording.main
+    alone = share < ENOUGH and is_part(main or wording, sense)
     if (share < ENOUGH and not alone) or not is_stated(wording, sense):
         return None
-    main = wording.main
     if share < NEARLY_ALL and main and _share_of_words(main, sense) >= NEARLY_ALL and is_stated(main, sense):
         return replace(_judge_sentence(main, sense, "full", one.state), presence="part")
     if alone:
-        return replace(_judge_sentence(wording, sense, "full", one.state), presence="part")
+        return replace(_judge_sentence(main or wording, sense, "full", one.state), presence="part")
     return _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
 
 
 def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
     """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`. An amount is there
     in any unit."""
-    have = set(sense.order)
-    for value, terms in wording.amounts:
-        if any(map(value.same, sense.values)):
-            have |= terms
-        elif any(value.unit == other.unit for other in sense.values):  # another amount, its unit perhaps abbreviated
-            have |= {term for term in terms if not term[0].isdigit()}
-    characters = {character for term in have if _is_han(term) for character in term}
+    have = found_words(wording, sense)
     weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
     found = sum(weight for term, weight in weights.items() if term in have)
-    # Chinese is compared by pairs of characters, and reordering changes the pairs.
-    apart = (term for term in weights if term not in have and _is_han(term) and characters.issuperset(term))
-    return (found + PAIR_APART * sum(1 for _ in apart)) / sum(weights.values())
-
-
-PAIR_APART = 0.5
-"""Weight of a Chinese character pair whose characters occur in other pairs."""
-
-
-def _is_han(term: str) -> bool:
-    return "\u3400" <= term[0] <= "\u9fff"
+    return found / sum(weights.values())
 
 
 LIGHT = 0.5

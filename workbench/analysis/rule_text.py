@@ -12,11 +12,12 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.fact_check import ENOUGH, LIGHT, FactQuery, SearchedText, fact_query
+from workbench.analysis.concepts import words_of
+from workbench.analysis.fact_check import LIGHT, SOME, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.base.secrets import MASK
 from workbench.base.session_caches import session_cache
-from workbench.facts.terms import SYNONYMS, stem
+from workbench.facts.terms import stem
 from workbench.facts.wording import is_agent_message
 from workbench.session import Message
 from workbench.session.masked import searched_message
@@ -114,7 +115,7 @@ class RulePattern(Struct, frozen=True):
                     stop = low.find("\n", at)
                     at = low.find(word, stop) if stop >= 0 else -1
             spared += weight
-            if spared > 1 - ENOUGH:
+            if spared > 1 - SOME:
                 break
         return [text[at : stop if (stop := text.find("\n", at)) >= 0 else len(text)] for at in sorted(starts)]
 
@@ -147,8 +148,7 @@ def _beginnings(term: str, language: str) -> tuple[str, ...]:
     """Return the beginnings of all words that are compared as `term`; empty if unknown."""
     if any(map(str.isdigit, term)):
         return ()
-    several = (term, *SYNONYMS[term]) if term in SYNONYMS else (term,)
-    stems = (stem(word, language) for word in several if word[0] != "=")
+    stems = (stem(word, language) for word in words_of(term, language))
     # A stem may end differently from its words: "happi" for "happy".
     return tuple(dict.fromkeys(_plain(stem[: max(SHORTEST_STEM, len(stem) - 1)]) for stem in stems))
 

@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from workbench.analysis.sentence_form import WORD_CLASSES, is_sentence
+from workbench.analysis.concepts import content_terms, token_terms
+from workbench.analysis.sentence_form import is_sentence
 from workbench.base.session_caches import session_cache
 from workbench.facts.amounts import Value, values_in
 from workbench.facts.terms import (
@@ -23,10 +24,8 @@ from workbench.facts.terms import (
     MODIFIERS,
     NUMBER_WORDS,
     TOKEN,
-    content_terms,
-    token_terms,
 )
-from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
+from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern, table
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -51,11 +50,12 @@ clause after it."""
 _CONDITION_BEHIND, _LACKS_BEHIND = map(_pattern, ("condition_behind", "lacks_behind"))
 """Conditions and negations that follow what they refer to."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
+_WHEN = _pattern("while")
 _BARE_NOT = _pattern("bare_not")
 """Beginning of a clause that negates a phrase without a verb: "tabs and not spaces in the Makefile"."""
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!/\.\.\.)(?<!\b(?i:dr|st|mr|ca|vs)\.)(?<!\b(?i:mrs|max|min)\.)(?<!\b(?i:incl)\.)"
+    r"(?<=[.!?])(?<!/\.\.\.)(?<!\b(?i:dr|st|mr|ca|vs)\.)(?<!\b(?i:mrs|max|min)\.)(?<!\b(?i:incl)\.)(?<!\b(?i:approx)\.)"
     rf"(?:(?<!\d\.)|(?!\s+(?i:{alternatives('replaced', 'day')})\b))[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+"
 )
 """Ends of sentences; not "9. Mai"."""
@@ -143,17 +143,18 @@ def content_words(text: str, language: str) -> frozenset[str]:
 def normalized(low: str, language: str) -> str:
     """Return a lower-case text with synonyms in one wording: "as it is" becomes "must not change", "€" becomes "euro",
     "no line may be longer than 100" becomes "line may be at most 100"."""
-    low = low.replace("’", "'").replace("€", " euro ").replace("£", " pound ")
+    low = _CONTRACTED.sub(r"\1", low.replace("’", "'")).replace("€", " euro ").replace("£", " pound ")
     if _BEFORE_LIMIT.search(low):
         low = _normalized_limits(low)
-    begins, worded = _wording_patterns(language)
+    begins, worded, normal = _wording_patterns(language)
     if not begins.search(low):
         return low
-    return worded.sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
+    return worded.sub(lambda match: f" {normal[(match.lastindex or 1) - 1]} ", low)
 
 
+_CONTRACTED = re.compile(r"\b(i|you|we|they|he|she|it|that|there)'(?:m|d|ll|ve|re|s)\b")
 _NUMBER = rf"(?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)"
-_BEFORE_LIMIT = re.compile(rf"\b(?:than|over|above|under|below) {_NUMBER}")
+_BEFORE_LIMIT = re.compile(rf"\b(?:than|over|above|under|below|after|exceed(?:s|ed|ing)?) {_NUMBER}")
 _LIMITS = tuple(
     (re.compile(rf"\b(?:{alternatives('sense', name)}) (?={_NUMBER})"), denied, affirmed)
     for name, denied, affirmed in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
@@ -176,15 +177,20 @@ def _normalized_limits(low: str) -> str:
 
 
 @cache
-def _wording_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _wording_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], tuple[str, ...]]:
     """Return two patterns for the synonyms of `language`, English and unspaced languages: a quick test, and one with a
-    group per synonym."""
+    group per synonym; and the normal wording of each group."""
     own = sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"})
-    spaced = {name: some for name in _NORMAL if (some := alternatives("sense", name, own))}
-    unspaced = {f"{name}_": some for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))}
-    glance = rf"\b(?:{'|'.join(spaced.values())})\b|{'|'.join(unspaced.values())}"
-    grouped = ("|".join(f"(?P<{name}>{some})" for name, some in each.items()) for each in (spaced, unspaced))
-    return re.compile(glance), re.compile(r"\b(?:{})\b|{}".format(*grouped))
+    spaced = [(_NORMAL[name], some) for name in _NORMAL if (some := alternatives("sense", name, own))]
+    spaced += [entry for one in own for entry in table(one, "phrases").items()]
+    unspaced = [(_NORMAL[name], some) for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))]
+    either = "|".join(some for _, some in spaced), "|".join(some for _, some in unspaced)
+    grouped = ("|".join(f"({some})" for _, some in each) for each in (spaced, unspaced))
+    return (
+        re.compile(r"(?<!\w)(?:{})(?!\w)|{}".format(*either)),
+        re.compile(r"(?<!\w)(?:{})(?!\w)|{}".format(*grouped)),
+        tuple(normal for normal, _ in spaced + unspaced),
+    )
 
 
 _NORMAL = {
@@ -223,11 +229,17 @@ _PLACED = re.compile(rf"\b({alternatives('sense', 'place')}) ([A-ZÀ-ÞА-Я][\w
 
 def _kinds(low: str) -> dict[str, frozenset[str]]:
     """Return the days and months, languages, date formats and rates in a text, by kind."""
-    return {kind: found for kind, pattern in _KINDS.items() if (found := frozenset(pattern.findall(low)))}
+    return {
+        kind: found
+        for kind, pattern in _KINDS.items()
+        if (found := frozenset(one.rstrip("s") for one in pattern.findall(low)))
+    }
 
 
 _KINDS = {kind: pattern("replaced", kind) for kind in ("day", "tongue", "mask")} | {
-    "rate": re.compile(rf"(?:\b(?:{alternatives('sense', 'per')})|/) ?({alternatives('sense', 'period')})\b")
+    "time": re.compile(r"\b\d\d?h\d\d\b"),
+    "date": re.compile(rf"\b\d\d? (?:{table('en', 'sense')['months'].replace(' ', '|')})\b"),
+    "rate": re.compile(rf"(?:\b(?:{alternatives('sense', 'per')})|/) ?({alternatives('sense', 'period')})\b"),
 }
 
 
@@ -318,9 +330,9 @@ def _terms_in(text: str, language: str) -> frozenset[str]:
     return frozenset(term for match in TOKEN.finditer(text) for term in token_terms(match[0], language))
 
 
-def denies(text: str) -> bool:
-    """True if a lower-case text negates something."""
-    return bool(_DENIES.search(text))
+def denials(text: str) -> int:
+    """Return how often a lower-case text negates something."""
+    return len(_DENIES.findall(text)) + len(_LACKS.findall(text))
 
 
 def sentences_of(line: str) -> list[str]:
@@ -330,20 +342,10 @@ def sentences_of(line: str) -> list[str]:
 
 def _clauses(low: str) -> list[tuple[int, int]]:
     """Return the spans of clauses: split at punctuation, and at "and" before a negation."""
-    cuts = [match.end() for match in _CLAUSE.finditer(low) if not _is_adverbial(low[: match.start()])]
+    cuts = [match.end() for match in _CLAUSE.finditer(low)]
     cuts += [match.end() for match in _AND.finditer(low) if _DENIES.search(low, match.end(), match.end() + 24)]
     edges = [0, *sorted(set(cuts)), len(low)]
     return [(start, stop) for start, stop in pairwise(edges) if start < stop]
-
-
-def _is_adverbial(beginning: str) -> bool:
-    """True for a short phrase of place or time, which belongs to the clause after it: "On Mondays, never paint"."""
-    found = beginning.split()
-    few = 1 < len(found) <= _PLACE_WORDS and WORD_CLASSES.get(found[0]) == "preposition"
-    return few and not (_DENIES.search(beginning) or _LACKS.search(beginning) or _CONDITION.search(beginning))
-
-
-_PLACE_WORDS = 4
 
 
 def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
@@ -367,8 +369,10 @@ def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
     within = [*_denied_clauses(bare)]
     for start, stop in within:
         bare = f"{bare[:start]}{' ' * (stop - start)}{bare[stop:]}"
-    denied = bool(_DENIES.search(bare))
     condition = _CONDITION.search(bare)
+    if denial := _DENIES.search(bare):
+        condition = condition or _WHEN.search(bare, denial.end())
+    denied = denial is not None
     found: list[tuple[str, int, bool]] = []
     for at, term in spans:
         if any(start <= at < stop for start, stop in contrasts):

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from workbench.analysis.concepts import token_terms
 from workbench.base.session_caches import session_cache
-from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, TOKEN, token_terms
+from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, TOKEN
 from workbench.facts.word_tables import pattern
 from workbench.facts.word_tables import words as listed
 
@@ -19,6 +20,7 @@ WORD_CLASSES: dict[str, str] = {
     word: sort
     for sort in ("article", "preposition", "link", "verb", "person", "denial")
     for word in listed("sense", sort)
+    if word != "as"  # a Portuguese article
 } | {"to": "to"}
 _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
     "article": ("",),
@@ -30,6 +32,7 @@ _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
     "to": ("", "article", "person", "verb"),
 }
 """Classes of words that may follow each class of function words; "" is any other word."""
+_LITTLE = FUNCTION_WORDS | listed("sense", "particle")
 _TORN = pattern("sense", "torn")
 _SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
 _PARTS = re.compile(r"[,;:()→=\[\]]|(?<=\w)/|\s[-–—]\s|[.!?](?=\s)")
@@ -55,36 +58,14 @@ def is_sentence(low: str) -> bool:
     signs = len(_SIGNS.findall(low))
     if not signs and low[-1:] != "." and not any(word in WORD_CLASSES or word in MODIFIERS for word in found):
         return False
-    little = sum(1.0 if word in FUNCTION_WORDS else 0.5 * (word in MODIFIERS) for word in found)
+    little = sum(1.0 if word in _LITTLE else 0.5 * (word in MODIFIERS) for word in found)
     return little + signs >= max(1, LEAST_GLUE * len(found)) and _grammar_breaks(low) <= len(found) // 20
-
-
-def is_word_list(low: str, known: frozenset[str], language: str) -> bool:
-    """True if an English text without punctuation has `LIST_RUN` words in a row without a function word, `LIST_FOREIGN`
-    of them not in `known`. False for other languages."""
-    if language != "english" or _SIGNS.search(low):  # other languages have runs of verbs: "é preciso pedir"
-        return False
-    foreign = run = 0
-    for word in _LATIN.findall(low):
-        if word in FUNCTION_WORDS or word in MODIFIERS:
-            foreign = run = 0
-            continue
-        run += 1
-        found = token_terms(word, language)
-        foreign += bool(found) and known.isdisjoint(found)
-        if run >= LIST_RUN and foreign >= LIST_FOREIGN:
-            return True
-    return False
-
-
-LIST_RUN, LIST_FOREIGN = 3, 2
-"""Fewest words, and fewest unknown words, of a run without function words that is a list."""
 
 
 def _grammar_breaks(low: str) -> int:
     """Count function words where grammar allows none: "the of", "without" at the end."""
     count = 0
-    for clause in _PARTS.split(re.sub(r"[\"`“”*_]|\bat (?:most|least)\b", "", low)):
+    for clause in _PARTS.split(re.sub(r"[\"`“”*_]|\bat (?:most|least)\b|(?<=\b(?:of|in|by) )may\b", "", low)):
         sorts = [WORD_CLASSES.get(word, "") for word in _LATIN.findall(clause)]
         count += sum(bool(one) and other not in _CAN_FOLLOW[one] for one, other in pairwise(sorts))
         count += bool(sorts) and sorts[-1] in ("article", "preposition", "link", "to")
@@ -109,7 +90,7 @@ def order_agreement(fact: Sequence[str], text: Sequence[str]) -> float:
 def is_scrambled(fact: str, text: str, language: str) -> bool:
     """True if a text has words of a fact in the same forms but out of order, and no function word that the fact lacks.
     Both texts are in lower case. False for scripts without spaces."""
-    if _UNSPACED.search(fact):
+    if _UNSPACED.search(fact) or _NOTE.search(text):
         return False
     own, there = _words_and_forms(fact, language), _words_and_forms(text, language)
     known, forms = {word for word, _ in own}, {form for _, form in own}
@@ -127,6 +108,8 @@ def is_scrambled(fact: str, text: str, language: str) -> bool:
     return near < ORDER_KEPT * (shared - 1) or (among_others and near <= ORDER_KEPT * (shared - 1))
 
 
+_NOTE = re.compile(r"\w[,:] \w")
+"""Separators of a note, whose parts have any order."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 SCRAMBLED_FROM, ORDER_KEPT, FOREIGN_WORDS = 3, 0.5, 2
 """Fewest common words that have an order; share of neighbours that stay in place if a clause is moved; fewest words

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 
 from msgspec import Struct
 
-from workbench.analysis.contradiction import contradicts, differs_in_value
-from workbench.analysis.distortion import distorts, has_other_subject, with_shared_objects
+from workbench.analysis.concepts import content_terms, token_terms
+from workbench.analysis.contradiction import contradicts
+from workbench.analysis.distortion import distorts, has_other_subject, label_words
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
-from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, is_word_list, order_agreement
+from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, order_agreement
 from workbench.facts.amounts import Value, values_in
-from workbench.facts.terms import TOKEN, content_terms, token_terms
-from workbench.facts.word_tables import alternatives, bounded, pattern
+from workbench.facts.terms import TOKEN
+from workbench.facts.word_tables import bounded, pattern, words
 from workbench.facts.wording import is_question
 
 
 class SentenceQuery(Struct, frozen=True):
     """Sentence to search for: its content words in order, and its meaning.
 
-    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `core` are the
-    words of its first part, or of its first half; a sentence with them and no others states it in part. `verb` is the
+    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `verb` is the
     verb of a command ("" for other sentences). `amounts` are its numbers with a known unit, each with its words.
     """
 
@@ -30,7 +32,6 @@ class SentenceQuery(Struct, frozen=True):
     sense: Sense
     language: str
     main: SentenceQuery | None = None
-    core: frozenset[str] = frozenset()
     verb: str = ""
     amounts: tuple[tuple[Value, frozenset[str]], ...] = ()
 
@@ -52,7 +53,6 @@ def sentence_query(text: str, language: str) -> SentenceQuery:
         sense=sense,
         language=language,
         main=main if main and len(main.order) >= LEAST_MAIN else None,
-        core=_core(order, sense),
         verb=_commanded(text.lower(), language),
         amounts=_amounts(sense.text, language),
     )
@@ -62,18 +62,61 @@ LEAST_MAIN = 2
 """Fewest content words of a main clause that states its sentence in part."""
 
 
-def _core(order: tuple[str, ...], sense: Sense) -> frozenset[str]:
-    """Return the words of the first part of a sentence, or of its first half if that is shorter or the part is less
-    than a third of the sentence; none in short sentences and behind a condition."""
-    half, first = -(-len(order) // 2), len(sense.parts[0]) if sense.parts else 0
-    size = first if len(order) <= 3 * first and first <= half else half
-    enough = size >= LEAST_CORE - (size == first) and not _CONDITION_FIRST.match(sense.text)
-    return frozenset(order[:size] if enough else ())
+def found_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
+    """Return the words of a text, and those of the sentence that it has as an amount in another unit."""
+    have = set(sense.order)
+    for value, terms in wording.amounts:
+        if any(map(value.same, sense.values)):
+            have |= terms
+        elif any(value.unit == other.unit for other in sense.values):  # another amount, its unit perhaps abbreviated
+            have |= {term for term in terms if not term[0].isdigit()}
+    for _, terms in _spelled_out(wording.sense.text, sense.names, wording.language):
+        have |= terms
+    have.update(name for name, _ in _spelled_out(sense.text, wording.sense.names, wording.language))
+    return frozenset(have)
 
 
-LEAST_CORE = 3
-"""Fewest words of the first half of a sentence that state it in part; of its first part one less."""
-_CONDITION_FIRST = re.compile(rf"(?:{alternatives('sense', 'only_when')}|{alternatives('replaced', 'if')})\b")
+def known_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
+    """Return the words of a sentence, and those with which a text says the same: amounts and abbreviations."""
+    names = frozenset(name for name, _ in _spelled_out(wording.sense.text, sense.names, wording.language))
+    spelled = (terms for _, terms in _spelled_out(sense.text, wording.sense.names, wording.language))
+    return wording.terms.union(names, _same_amounts(wording, sense), *spelled)
+
+
+def _spelled_out(low: str, names: frozenset[str], language: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each name that has the initials of words of a text in a row ("pr" for "pull request"), with their terms."""
+    short = [name for name in names if 1 < len(name) < 5 and name.isalpha()]
+    if not short:
+        return
+    found = [(match[0][0], terms) for match in TOKEN.finditer(low) if (terms := token_terms(match[0], language))]
+    initials = "".join(first for first, _ in found)
+    for name in short:
+        if (at := initials.find(name)) >= 0:
+            yield name, frozenset(term for _, terms in found[at : at + len(name)] for term in terms)
+
+
+def is_part(wording: SentenceQuery, sense: Sense) -> bool:
+    """True if a text has only words of a sentence, and enough of them: it states a part of it."""
+    common = found_words(wording, sense) & wording.terms
+    more = {*sense.order} - known_words(wording, sense) - _light(wording.language)
+    more -= label_words(sense.text, wording.terms, wording.language)
+    enough = len(common) >= LEAST_PART or (len(common) > 1 and wording.sense.parts[0] <= common)
+    if wording.verb and wording.verb[0] != "=" and wording.verb not in common and _VERB.search(sense.text):
+        return False
+    return len(more) <= (len(common) > LEAST_PART) and enough and not common.isdisjoint(wording.order[:2])
+
+
+_BINDING = pattern("opposites", "binding")
+_VERB = re.compile(rf"\b(?:{'|'.join(word for word, sort in WORD_CLASSES.items() if sort == 'verb')})\b")
+
+LEAST_PART = 3
+"""Fewest words of a sentence that state a part of it."""
+
+
+@cache
+def _light(language: str) -> frozenset[str]:
+    """Return words that add nothing to a statement: "is planned", "has a limit of"."""
+    return frozenset(content_terms(" ".join(words("sense", "light")), language))
 
 
 def meaning(text: str, language: str) -> Sense:
@@ -83,20 +126,25 @@ def meaning(text: str, language: str) -> Sense:
 
 _REASON = re.compile(
     rf",? (?:{bounded('sense', 'reason')}|{bounded('sense', 'unless')})"
-    rf"|, (?:{bounded('sense', 'reason_behind_comma')})",
+    rf"|, (?:{bounded('sense', 'reason_behind_comma')})"
+    rf"|(?P<limit>, (?:\w+ )?(?:{bounded('sense', 'except')}|{bounded('sense', 'only_this')}))",
     re.IGNORECASE,
 )
-_REASON_FIRST = re.compile(rf"(?:{bounded('sense', 'reason_first')}) [^,]+, (?P<main>.+)", re.IGNORECASE)
 
 
 def _main_clause(text: str) -> str:
-    """Return a sentence without the reason or explanation at its end or beginning; "" if it has none."""
-    if first := _REASON_FIRST.fullmatch(text):
-        return first["main"]
-    return text[: match.start()] if (match := _REASON.search(text)) else ""
+    """Return a sentence without the reason or explanation at its end; "" if it has none."""
+    match = _REASON.search(text)
+    if match is None or (match["limit"] and _EVERY.search(text.lower(), 0, match.start())):
+        return ""  # "all of them" without its exception is wrong
+    return text[: match.start()]
+
+
+_EVERY = pattern("sense", "every")
 
 
 _COMMAND = pattern("standing", "verb")
+_OBJECT = re.compile(r" (?:the|all|every|each|any|my|our|your) ")
 _BEFORE_COMMAND = re.compile(r"(?:(?:please|always|never|do not|don't|only|also|now|then|just) )*")
 
 
@@ -104,12 +152,12 @@ def _commanded(low: str, language: str) -> str:
     """Return the term of the verb with which a command begins; "" for other sentences."""
     start = match.end() if (match := _BEFORE_COMMAND.match(low)) else 0
     verb = TOKEN.match(low, start)
-    if verb is None or not _COMMAND.fullmatch(verb[0]):
+    if verb is None or not (_COMMAND.fullmatch(verb[0]) or _OBJECT.match(low, verb.end())):
         return ""
     return next(iter(token_terms(verb[0], language)), "")
 
 
-_AMOUNT = re.compile(r"[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+|\s?[%°€$])?")
+_AMOUNT = re.compile(r"(?<!\w)[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+(?!\d)|\s?[%°€$])?")
 
 
 def _amounts(low: str, language: str) -> tuple[tuple[Value, frozenset[str]], ...]:
@@ -131,28 +179,42 @@ def _same_amounts(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
 
 
 def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
-    """False if `sense` only lists or scrambles the words, is mostly about something else, or only describes what
-    `wording` commands."""
+    """False if `sense` only lists or scrambles the words, is mostly about something else, states only a condition of
+    `wording`, or describes what `wording` demands."""
+    known = known_words(wording, sense)
+    relevant = frozenset[str]().union(*(part for part in sense.parts if part & known))
+    if len(relevant & known) < LEAST_KNOWN * len(relevant) or _is_assumed(wording, sense):
+        return False
+    denied = {term for term, sign in wording.sense.signs.items() if sign < 0}
+    if denied and denied.isdisjoint(found_words(wording, sense)) and _BINDING.search(wording.sense.text):
+        return False  # a rule without what it forbids
     beside = len(sense.order) > 2 * len(wording.order)  # the question may be about something else
     if not (beside and is_question(sense.text)) and is_doubted(sense.text) and not is_doubted(wording.sense.text):
         return False
-    if not wording.verb and has_other_subject(wording.sense, sense, wording.language):
+    if not wording.verb and has_other_subject(wording.sense, sense, wording.language, known - wording.terms):
         return False
     swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
     if not swapped and is_scrambled(wording.sense.text, sense.text, wording.language):
         return False
-    heaped = not sense.is_sentence or is_word_list(
-        sense.text, wording.terms | _same_amounts(wording, sense), wording.language
-    )
-    if heaped and order_agreement(wording.sense.words_and_negations, sense.words_and_negations) < ORDERLY:
+    order, words = wording.sense.words_and_negations, sense.words_and_negations
+    if not sense.is_sentence and order_agreement(order, words) < ORDERLY:
         return False
-    if wording.verb and _DESCRIBES.search(sense.text) and not _has_verb(wording, sense):
-        return False
-    if len(wording.order) == 1:
-        return len(sense.order) <= ONE_WORD
-    if len(wording.order) <= 2:
-        return len(sense.order) <= SHORT_RULE
-    return len(sense.order) <= LONGER * len(wording.order) + SHORT_RULE
+    describes = _is_duty(wording) and _DESCRIBES.search(sense.text)
+    return not describes or _has_verb(wording, sense) or bool(_DUTY.search(sense.text))
+
+
+LEAST_KNOWN = 0.5
+"""Least share of a sentence's words in the clauses that have one of them."""
+
+
+def _is_assumed(wording: SentenceQuery, sense: Sense) -> bool:
+    """True if a text states mainly a condition of the sentence: "Ida booked a room" for "ask Ida before you book a
+    room"."""
+    fact = wording.sense.signs
+    claimed = [term for term in wording.terms if term in sense.signs and not fact[term] and sense.signs[term]]
+    main = [term for term in wording.terms if fact[term]]
+    common = sum(term in sense.signs for term in wording.terms)
+    return 2 * len(claimed) >= common > 0 and not all(term in sense.signs for term in main)
 
 
 def is_doubted(low: str) -> bool:
@@ -163,38 +225,40 @@ def is_doubted(low: str) -> bool:
 _POLITE, _DOUBTED = pattern("standing", "please"), pattern("sense", "doubted")
 _DESCRIBES = pattern("sense", "describes")
 
-ORDERLY = 0.8
+ORDERLY = 0.6
 """Least order agreement of a note without function words that states a sentence."""
 
-ONE_WORD, SHORT_RULE, LONGER = 4, 10, 4
-"""Most content words of a sentence that states a fact of one word, and of two words; for longer facts `LONGER` times
-the fact's words plus `SHORT_RULE`. A longer sentence is about something else."""
+
+_DUTY = pattern("sense", "duty")
+
+
+def _is_duty(wording: SentenceQuery) -> bool:
+    low = wording.sense.text
+    return bool(wording.verb) or (_DUTY.search(low) is not None and _DESCRIBES.search(low) is None)
 
 
 def _has_verb(wording: SentenceQuery, sense: Sense) -> bool:
     """True if the text has the verb of a command, and not as a noun: "the report" reports nothing."""
     before = ""
     for match in TOKEN.finditer(sense.text):
-        if wording.verb in token_terms(match[0], wording.language) and WORD_CLASSES.get(before) != "article":
+        if (
+            wording.verb
+            and wording.verb in token_terms(match[0], wording.language)
+            and WORD_CLASSES.get(before) != "article"
+        ):
             return True
         before = match[0]
     return False
 
 
 def is_right(wording: SentenceQuery, sense: Sense, complete: bool) -> bool:
-    """True unless the text contradicts or distorts the sentence. With only part of its words (`complete` false) a long
-    sentence is compared in values, limits, names and verbs alone."""
-    fact, text = wording.sense, with_shared_objects(wording.sense, sense)
+    """True unless the text contradicts or distorts the sentence. `complete`: it has nearly all its words."""
+    fact, text = wording.sense, sense
     if is_labelled_rejected(text.text) and not is_labelled_rejected(fact.text):
         return False
     if distorts(fact, text, wording.language, complete):
         return False
-    if not complete and len(wording.order) > FEW:
-        return not differs_in_value(fact, text)  # too few common words to compare more
     return not contradicts(fact, text)
-
-
-FEW = 4
 
 
 # --- rejected statements ----------------------------------------------------------------------------------------------

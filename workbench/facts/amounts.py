@@ -24,6 +24,11 @@ _UNITS: dict[str, dict[float, str]] = {
         60: "m min mins minute minutes minuten minutos 分 分钟 분",
         3600: "h hr hour hours stunde stunden heures",
         86400: "d day days tag tage jours días dias 天 日",
+        604800: "week weeks wk woche wochen semaine semaines semana semanas",
+    },
+    "month": {
+        1: "month months monat monate monaten mois mes meses",
+        12: "year years yr yrs jahr jahre jahren an ans año años ano anos",
     },
     "byte": {1: "b byte bytes", 1 << 10: "kb kib k", 1 << 20: "mb mib", 1 << 30: "gb gib", 1 << 40: "tb tib"},
     "percent": {1: "% percent prozent"},

@@ -9,6 +9,8 @@ module:
     standing    roles of the grammar of standing rules: `workbench.facts.standing_grammar`
     compared    function words, modifiers and empty words: `workbench.facts.terms`
     alike       synonyms, by the word that represents them: `workbench.facts.terms`
+    concepts    words of one meaning in all their forms, by a name: `workbench.analysis.concepts`
+    phrases     phrases, by the words in which they are compared: `workbench.analysis.sense`
     decided     words of deciding, accepting and rejecting: `workbench.facts.decisions`
     stated      words with which users describe themselves and their situation: `workbench.facts.statements`
     typed       first person singular, and words of address and pointing: `workbench.facts.pasted_lines`
