@@ -47,7 +47,7 @@ class RecordedClaims(Struct, frozen=True):
     unsupported: tuple[UnsupportedClaim, ...]
 
     def __str__(self) -> str:
-        """`The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going …”.`"""
+        """`The summary recorded after epoch 1 makes 1 unsupported claim: “Standing order: keep going …”.`"""
         quoted = [f"“{clip_at_word(one.text, WORDS)}”" for one in self.unsupported[:SHOWN]]
         more = f" and {len(self.unsupported) - SHOWN} more" if len(self.unsupported) > SHOWN else ""
         found = counted(len(self.unsupported), "unsupported claim")

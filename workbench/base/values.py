@@ -1,5 +1,5 @@
-"""Decoded JSON: encoded again without errors, and walked depth first without recursion, which files can nest too deep
-for."""
+"""Decoded JSON: encoded again without errors, and walked depth first without recursion, because values can be nested
+too deeply for it."""
 
 from __future__ import annotations
 

@@ -123,10 +123,10 @@ def command(chosen: Selection, asks: bool, **options: Any) -> None:
     """Say which facts of FILE's replaced messages a compaction keeps: rules, requests, decisions,
     paths, commands, errors, identifiers, numbers and addresses, in full, in part or not.
 
-    "kept" is the share still in the context; "correct" is kept and not contradicted; "wrong" and "stale" (out
-    of date, stated as current) count the others. "used" facts occur again in later messages; they count four
-    times in "weighted". No model is asked unless --summarizer names one. With --generations the context grows
-    by the messages that followed in the session.
+    "kept" is the share still in the context; "correct" is kept and not contradicted; "wrong" counts the
+    kept facts that are stated wrongly, "stale" those of them that are out of date but stated as current. "used" facts
+    occur again in later messages; they count four times in "weighted". No model is asked unless --summarizer names one.
+    With --generations the context grows by the messages that followed in the session.
 
     With --recorded, quotes and statements attributed to the user in a recorded summary are also searched in the
     context it replaced: one without a matching message is an unsupported claim. A line "continuity" tells of a lost

@@ -64,10 +64,11 @@ class ErrorStates:
     def ending(self, failed: int, line: str) -> tuple[ErrorState, str]:
         """Return the state of call `failed` with this error line, and what resolved it.
 
-        Resolved: the same attempt succeeded later, its checks passed or no longer report the error, or a similar
-        command soon succeeded. Open: the newest run failed and no relevant file was changed since, or the agent reports
-        that it still fails. Prose is not relevant to a test, and no file to a missing program. A failed fetch without a
-        later success is open.
+        Resolved: the same attempt succeeded later, another call changed the file that this one failed to change, the
+        call's checks passed or no longer report the error, or a similar command soon succeeded. Open, for a call with
+        checks: their newest run failed and no relevant file was changed since, or the agent reports that it still
+        fails; prose is not relevant to a test, and no file to a missing program. Open, for another call that is not
+        read-only: no request follows, and no action that did not fail. A failed fetch without a later success is open.
         """
         first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)
         if first is not None:

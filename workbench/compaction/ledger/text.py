@@ -124,8 +124,8 @@ class Ledger:
 
     @property
     def first_request(self) -> LedgerEntry | None:
-        """The user's first request of the session, with one sentence per line; a single request is both first and
-        open. None if no entry is known to be of the first."""
+        """The user's first request of the session, with one sentence per line: the entries of state `first`; without
+        one, the user's entries, if all come from one message and no instruction from an earlier one. Else None."""
         said = [one for one in self.entries if one.is_from_user]
         first = [one for one in said if one.state == "first"]
         if not first and len({one.source for one in said}) == 1:
@@ -163,7 +163,8 @@ def omitted_line(left_out: Iterable[tuple[str, int]], language: Language) -> str
 
 
 def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
-    """Lines of entries. Files of one folder share the line of the first of them, other names that of their source."""
+    """Lines of entries. Files of one folder share the line of the first of them; successive mere names of one source
+    share a line."""
     several = list(entries)
     if several and several[0].is_sentence:
         for _, item in groupby(several, key=lambda one: (one.source, one.state, one.detail)):
@@ -229,8 +230,8 @@ class SharedFolder:
 
 
 def folder_of(entry: LedgerEntry) -> SharedFolder | None:
-    """Folder whose line an entry may share; None for other kinds, and for a path that could not be parsed from such a
-    line."""
+    """Folder whose line a file may share; None for other kinds and states, for an entry with a detail, and for a path
+    that could not be parsed from such a line."""
     if entry.kind != "file" or entry.detail or entry.state not in _FILE_STATES or not _PLAIN_FILE.fullmatch(entry.text):
         return None
     return SharedFolder(entry.state, entry.text[: entry.text.rfind("/") + 1])

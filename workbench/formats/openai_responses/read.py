@@ -155,7 +155,7 @@ def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
 
 @dataclass(slots=True)
 class _Group:
-    """Items of one message. `phase` is the progress of a response: reasoning 0, text 1, calls 2."""
+    """Items of one message. `phase` is the progress of a response: reasoning 0, text 1, calls 2; None: other items."""
 
     id: str
     role: Role

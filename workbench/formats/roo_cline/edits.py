@@ -62,8 +62,8 @@ def clines_epochs(
     edits: Sequence[ContextEdit],
     requests: Sequence[Request],
 ) -> tuple[list[Epoch], list[Message]]:
-    """Return Cline's epochs, made from `whole` (the complete history as one epoch), and the edited messages, which the
-    epochs number after `messages`. Of several truncations Cline records only the last."""
+    """Return Cline's epochs, made from `whole` (the complete history as one epoch), and the edited messages, whose
+    indexes in the epochs follow those of `messages`. Of several truncations Cline records only the last."""
     edited: list[Message] = []
     form: dict[int, int] = {}  # number of the newest edited message, by index of the original
     omitted = range(0)

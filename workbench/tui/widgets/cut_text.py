@@ -59,7 +59,7 @@ class CutText(WholeFigures):
 
 
 LEAST = 24
-"""Fewest cells of the left end; below, the right end is left out."""
+"""Fewest cells for the left text of `TwoEnds`; if the right text leaves fewer, it is not shown."""
 
 
 def fewer_parts(text: Text, room: int) -> Text:
@@ -70,6 +70,8 @@ def fewer_parts(text: Text, room: int) -> Text:
 
 
 class TwoEnds(Widget):
+    """Line with a text at each end. The left one loses its last parts if there is too little room."""
+
     class RightClicked(Message):
         """The text at the right was clicked."""
 
