@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.facts.updates import updates, values_by_kind
+from workbench.facts.updates import updates
+from workbench.facts.values import values_by_kind
 
-FILLER = tuple(f"Oil the hinges of {name} before noon." for name in ("Ada", "Bert", "Cleo", "Dora", "Emil", "Fay"))
+NAMES = "Ada Bert Cleo Dora Emil Fay Gus Hedy Ivo Jane Karl Lena Moe Nell Otto Pia Quin Rosa Sven Tess"
+FILLER = tuple(f"Oil the hinges of {name} before lunch." for name in NAMES.split())
 """Sentences without a rare word of the tests, so that a word of two sentences is rare."""
 
 
@@ -73,22 +75,75 @@ def test_sentences_of_one_message_do_not_update_each_other() -> None:
         ("The movers are allowed eleven thousand francs.", "Actually, the movers may charge up to CHF 13,500."),
         ("The demo must be ready on 10 April.", "Change of plan: the demo should be finished on 2026-04-24."),
         ("The music is made by Anouk.", "The soundtrack comes no longer from Anouk but from Teo."),
-        ("All of this is on the branch feat/weir.", "Please use the branch feat/sluice instead."),
+        ("We work on the branch feat/weir.", "We moved, the branch is feat/sluice from now on."),
         ("The ceremony is on 12 September.", "Change of plan, they say their vows on the 19th of September."),
+        # the old one is gone, and there is another
+        ("Ruth rows us to the island.", "Ruth broke her arm, so Omar rows us over."),
+        ("We stay at the Mill House.", "The Mill House was full, so we sleep at a hostel in Brig."),
+        ("The posters are printed by Vogt.", "Since Vogt closed down, Hanke prints the posters."),
+        # words of one field
+        ("The submission is due on 3 May.", "They moved the deadline to the 17th."),
     ],
 )
 def test_an_announced_change_in_other_words(old: str, new: str) -> None:
     assert updated(old, new) == [1, None]
-    quiet = new.removeprefix("Actually, ").removeprefix("Change of plan: ").removeprefix("Change of plan, ")
-    if quiet != new:
-        assert updated(old, quiet) == [None, None]
 
 
-def test_a_change_that_fits_two_sentences_updates_neither() -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The movers are allowed eleven thousand francs.", "The movers may charge up to CHF 13,500."),
+        ("The demo must be ready on 10 April.", "The dinner will be on 2026-04-24."),
+        ("Ruth rows us to the island.", "Ruth likes the island."),
+        ("My boat leaves at 9:40.", "Her boat leaves at 11:15 now."),  # another person's
+    ],
+)
+def test_other_words_without_enough_in_common_update_nothing(old: str, new: str) -> None:
+    assert updated(old, new) == [None, None]
+
+
+def test_a_change_in_other_words_updates_what_it_has_most_in_common_with() -> None:
     exams, trip = "The exams end on July 3.", "The trip begins on July 11."
     change = "Change of plan, departure is the eighteenth of July."
-    assert updated(trip, change) == [1, None]
-    assert updated(exams, trip, change) == [None, None, None]
+    assert updated(exams, trip, change) == [None, 2, None]
+    assert updated(trip, exams, change) == [2, None, None]
+
+
+def test_a_session_with_tool_calls_needs_more_in_common() -> None:
+    said = (*FILLER, "The movers are allowed 900 francs.", "Actually, the movers may charge up to CHF 1,150.")
+    assert updates(said, tuple(range(len(said))))[-2] == len(said) - 1
+    assert updates(said, tuple(range(len(said))), works=True)[-2] is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The boat costs 900 francs.", "We asked again, and the boat now costs 950 francs."),
+        ("The hull will be green.", "Correction: the hull will be blue."),
+        ("Ruth steers the boat.", "Change of plan, Omar steers the boat, Ruth is ill."),
+        ("We sail on Friday 4 June.", "We sail on Saturday 5 June."),
+        ("The lock opens at 6.30pm.", "The lock opens at 7pm."),
+        ("Das Boot kostet 900 Franken.", "Korrektur: Das Boot kostet 950 Franken."),
+        ("Le bateau part le 4 juin.", "Finalement, le bateau part le 5 juin."),
+        ("船票一共是一百元。", "更正一下，船票一共是两百元。"),
+    ],
+)
+def test_an_announced_change_in_the_same_words(old: str, new: str) -> None:
+    assert updated(old, new) == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The boat costs 900 francs.", "We asked again, and the boat costs 900 francs now."),
+        ("On Sundays the shop opens at 8.", "On Mondays the shop opens at 9."),
+        ("Ruth tosses the coin.", "Then Omar tosses the coin."),  # one after the other
+        ("Can't wait to see the sea!", "And now I can't wait to see the lake!"),
+        ("Our boat is at 3 Mill Lane.", "Our boat is at 9 Park Road."),  # maybe another boat
+    ],
+)
+def test_the_same_words_that_may_both_hold(old: str, new: str) -> None:
+    assert updated(old, new) == [None, None]
 
 
 def test_a_word_of_many_sentences_is_not_rare() -> None:

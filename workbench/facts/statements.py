@@ -43,12 +43,18 @@ def sentence_states(messages: Sequence[Message]) -> tuple[SentenceState, ...]:
         found[key] = fact
     facts = [*found.values()]
     texts = tuple(fact.text for fact in facts)
-    corrected = (None if newer is None or not is_correction(texts[newer]) else newer for newer in superseding(texts))
-    updated = updates(texts, tuple(fact.index for fact in facts))
+    works = any(message.calls for message in messages)
+    updated = updates(texts, tuple(fact.index for fact in facts), works=works)
+    used = set(updated)
+    corrected = (
+        newer if newer is not None and newer not in used and is_correction(texts[newer]) else None
+        for newer in superseding(texts)
+    )
     pairs = zip(facts, corrected, updated, strict=True)
     return tuple(
-        SentenceState(fact, None if one is None and other is None else facts[max(one or 0, other or 0)])
+        SentenceState(fact, None if newer is None else facts[newer])
         for fact, one, other in pairs
+        for newer in [one if other is None else other]
     )
 
 

@@ -245,7 +245,7 @@ def _ordered_terms(text: str, phrases: Phrases) -> tuple[str, ...]:
     """Return the terms of a text in order, each once, without values and light words."""
     bare = phrases.value.sub(" ", phrases.pattern("new", "may", "allowed", "sets").sub(" ", text))
     found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], phrases))
-    return tuple(dict.fromkeys(term for term in found if term not in _light_words(phrases.stems)))
+    return tuple(dict.fromkeys(term for term in found if term not in light_words(phrases.stems)))
 
 
 def _terms(token: str, phrases: Phrases) -> Sequence[str]:
@@ -264,7 +264,7 @@ def _possessives() -> frozenset[str]:
 
 
 @cache
-def _light_words(language: str) -> frozenset[str]:
+def light_words(language: str) -> frozenset[str]:
     """Return the light words (to use, to put, now) as terms."""
     return _word_forms("light", language)
 

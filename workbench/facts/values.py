@@ -1,0 +1,80 @@
+"""Values in a sentence by kind: dates, times, weekdays, money, amounts, code and names. Most dates are English."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from workbench.facts.amounts import units, values_in, with_digits
+from workbench.facts.terms import FUNCTION_WORDS, NUMBER_WORDS
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DAYS = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
+    "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+]  # fmt: skip
+_MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
+_DAY = rf"({'|'.join(reversed(_DAYS))}|\d{{1,2}}(?=\D|\Z))(?:st|nd|rd|th)?"
+DATE = re.compile(
+    rf"\b(?:{_DAY} (?:of )?{_MONTH}|{_MONTH} {_DAY}"
+    r"|\d{4}-(\d\d)-(\d\d)|(\d{1,2})\.(\d{1,2})\.(?:\d{4})?)(?!\w)",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b\d{1,2}(?::\d\d(?: ?[ap]m)?|(?:\.\d\d)? ?[ap]m)\b|\b(?:half|quarter) (?:past|to) \w+|\b(?:noon|midnight)\b",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_CODE = re.compile(r"`[^`\n]+`|(?<!\S)(?:[./~#@-]{1,2}(?=[a-zA-Z])|\w[\w.-]*[/\\:@_.](?=[\w/\\]))[^\s,;]*[^\s,;.!?:)]")
+_NAME = re.compile(
+    r"(?<=[\w.,;:)] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+)*|\A[A-ZÀ-Þ][\w-]{2,}(?: [A-ZÀ-Þ][\w-]+)*(?= [a-z]+s )"
+)
+VALUE = re.compile("|".join(one.pattern for one in (DATE, _TIME, _WEEKDAY, _CODE)), re.IGNORECASE)
+_ANNOUNCES = re.compile(
+    r"\b(?:make that|no longer|(?:has |have |is |are )?(?:moved|switched) to|instead(?! of)|change of plans?)\b",
+    re.IGNORECASE,
+)
+_KINDS = (
+    dict.fromkeys(("euro", "dollar", "pound", "franc", "yen"), "money")
+    | dict.fromkeys(("week", "weeks", "month", "year", "fortni"), "number second")
+    | {"place in a row": "date"}
+)
+"""Kinds of the values with a unit."""
+
+
+def values_by_kind(text: str) -> dict[str, frozenset[str]]:
+    """Return the values of a sentence by kind: date, time, weekday, money, a unit or counted thing, code, name."""
+    found: dict[str, set[str]] = defaultdict(set)
+
+    def take(kind: str, pattern: re.Pattern[str], rest: str) -> str:
+        for match in pattern.finditer(rest):
+            found[kind].add(_date(match) if kind == "date" else match[0].lower())
+        return pattern.sub(" ", rest)
+
+    rest = text
+    for kind, pattern in (("date", DATE), ("time", _TIME), ("weekday", _WEEKDAY), ("code", _CODE)):
+        rest = take(kind, pattern, rest)
+    for value in values_in(with_digits(rest).lower()):
+        kind = _KINDS.get(value.unit, f"number {value.unit}".rstrip())
+        found[kind].add(f"{value.amount:g}")
+    for match in _NAME.finditer(rest):
+        low = match[0].lower()
+        is_word = low in FUNCTION_WORDS or low in NUMBER_WORDS or low in units("english")
+        if not is_word and low[:3] not in _MONTHS:
+            found["name"].add(match[0])
+    return {kind: frozenset(several) for kind, several in found.items()}
+
+
+def _date(match: re.Match[str]) -> str:
+    """Return a date as day and month; a year is no difference."""
+    day, month = next(pair for pair in _places(match) if all(pair))
+    number = _DAYS.index(day) + 1 if day in _DAYS else int(day)
+    return f"{number}.{int(month) if month.isdigit() else _MONTHS.index(month) + 1}"
+
+
+def _places(match: re.Match[str]) -> Iterator[tuple[str, str]]:
+    groups = [(group or "").lower() for group in match.groups()]
+    yield from ((groups[0], groups[1]), (groups[3], groups[2]), (groups[5], groups[4]), (groups[6], groups[7]))
