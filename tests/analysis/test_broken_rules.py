@@ -244,14 +244,22 @@ def test_a_diagnosis_names_the_rule_and_the_call() -> None:
     )
 
 
-def chat_with_a_broken_rule() -> str:
-    call = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "npm ci"}'}}
-    messages = [
-        {"role": "user", "content": PNPM},
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": "added 3 packages"},
-    ]
+def chat_with_a_broken_rule(times: int = 1) -> str:
+    messages: list[dict[str, object]] = [{"role": "user", "content": PNPM}]
+    for number in range(times):
+        called = {"name": "bash", "arguments": '{"command": "npm ci"}'}
+        call = {"id": f"c{number}", "type": "function", "function": called}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": "added 3 packages"})
     return json.dumps({"model": "gpt-4o", "messages": messages})
+
+
+def test_the_command_lists_every_call_that_broke_a_rule(tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text(chat_with_a_broken_rule(21))
+    output = cwb("rules", str(file)).output
+    assert output.count("npm ci") == 21
+    assert "more in" not in output
 
 
 def test_the_command_lists_the_calls(tmp_path: Path) -> None:

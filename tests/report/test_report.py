@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -161,6 +162,19 @@ def test_what_was_needed_later_stands_where_the_session_goes_on(tmp_path: Path) 
     needed = next(row for row in rows if "<td>needed later</td>" in row)
     assert re.findall(r"<td>(\d+)\s%</td>", needed)[-1] == f"{100 * share:.0f}"
     assert ["needed later" in page.read_text("utf-8") for page in pages] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("flags", "summaries"), [((), "estimated"), (("--watch", "Use pnpm."), "sentences of the session")]
+)
+def test_the_replay_states_its_beginning_and_its_summaries(
+    tmp_path: Path, flags: Sequence[str], summaries: str
+) -> None:
+    out = tmp_path / "report.md"
+    report(SAMPLES / "augment-with-summary.json", "-o", str(out), *flags)
+    section = " ".join(out.read_text("utf-8").split("## When each policy would have compacted")[1].split())
+    answers = "replayed under each policy with the agent's recorded answers."
+    assert f"The session from this epoch on, {answers} Summaries are {summaries}." in section
 
 
 def test_what_is_still_known_is_that_of_the_command(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ EPOCH = (
 )
 
 SHOWN = 20
-"""Most rows of the table of a rule file, and of that of broken rules. --json has all, --csv all of rule files."""
+"""Most rows of the table of a rule file; --json and --csv have all."""
 
 
 @click.command(
@@ -128,7 +128,8 @@ def _list_rules(chosen: Selection, marked: bool, as_json: bool, as_csv: str | No
     else:
         write_tables([table])
         click.echo(f"\n--auto-pin keeps {counted(len(pinned), 'message')} of these, {grouped(tokens)} tokens.")
-    write_tables([*(_file_table(one, bench) for one in files), _broken_table(broken)], SHOWN)
+    write_tables([_file_table(one, bench) for one in files], SHOWN)
+    write_tables([_broken_table(broken)])
 
 
 @plain.register

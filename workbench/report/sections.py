@@ -121,11 +121,10 @@ def _fillers(report: ReportContents) -> tuple[Section, ...]:
 
 def _replay(report: ReportContents) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
+    summaries = "sentences of the session" if report.bench.watched else "estimated"
     words = (
         "The session from this epoch on, replayed under each policy with the agent's recorded answers. "
-        "Summaries are sentences of the session."
-        if report.bench.watched
-        else "Summaries are estimated.",
+        f"Summaries are {summaries}.",
         *filter(None, (recorded_compactions_report(recorded_compactions(report.course)),)),
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
