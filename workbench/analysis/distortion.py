@@ -34,7 +34,7 @@ def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
 # --- exceptions and limits --------------------------------------------------------------------------------------------
 
 _EXCEPT, _BUT_ALL, _ONLY, _WHEN = (pattern("sense", name) for name in ("except", "but_all", "only_this", "only_when"))
-_RESTRICTED, _OTHERS = pattern("sense", "restricted"), pattern("sense", "others")
+_RESTRICTED = pattern("sense", "restricted")
 _REQUIRED = pattern("sense", "only_when", "requires")
 _ONLY_WHEN = re.compile(rf"(?:{_ONLY.pattern}) (?:\w+ )?(?:{_WHEN.pattern})")
 _LIMIT_END = re.compile(r"[.,;:!?](?:\s|$)|[，。；：]")
@@ -48,14 +48,14 @@ def _is_limited_otherwise(fact: Sense, text: Sense, language: str) -> bool:
         fact_only and text_except and not text_only and fact_only & text_except
     ):
         return True
-    if fact_except is not None and text_except is None and not _OTHERS.search(text.text):
+    if fact_except is not None and text_except is None:
         return True
     if fact_only is not None and text_only is None and not _RESTRICTED.search(text.text):
         return not (_ONLY_WHEN.search(fact.text) and _REQUIRED.search(text.text))  # "after" for "only after"
     if fact_except is not None or fact_only is not None:
         return False
     known = fact.signs.keys()
-    if _OTHERS.search(fact.text) is None and text_except and not text_except <= known:
+    if text_except and not text_except <= known:
         return True
     return _RESTRICTED.search(fact.text) is None and bool(text_only) and not (text_only or frozenset()) <= known
 

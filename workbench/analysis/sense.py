@@ -44,9 +44,8 @@ _REPLACED = re.compile(
     r"|\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b"
 )
 _CONDITION = _pattern("condition")
-_DENIED_CLAUSE, _GOES_ON = map(_pattern, ("denied_clause", "goes_on"))
-"""Beginning of a clause that negates its own verb ("branches that are not reviewed"), and of the rest of the main
-clause after it."""
+_DENIED_CLAUSE = _pattern("denied_clause")
+"""Beginning of a clause that negates its own verb: "branches that are not reviewed"."""
 _CONDITION_BEHIND, _LACKS_BEHIND = map(_pattern, ("condition_behind", "lacks_behind"))
 """Conditions and negations that follow what they refer to."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
@@ -394,11 +393,9 @@ def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
 
 
 def _denied_clauses(clause: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of clauses that negate their own verb; each ends where the main clause continues."""
+    """Yield the spans of clauses that negate their own verb."""
     for match in _DENIED_CLAUSE.finditer(clause):
-        verb = TOKEN.search(clause, match.end())
-        ends = _GOES_ON.search(clause, verb.end()) if verb else None
-        yield match.start(), ends.start() if ends else len(clause)
+        yield match.start(), len(clause)
 
 
 def _span_after(clause: str, start: int) -> tuple[int, int]:
