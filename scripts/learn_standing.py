@@ -2,9 +2,11 @@
 
     pip install scikit-learn && python scripts/learn_standing.py [more.jsonl …]
 
-Learned from `scripts/standing/LANG.txt`, sentences of our own: `+` an instruction, `-` none, `*` a message
-in which [[what is marked]] is one. Further labelled messages, which cannot be kept here, may be named: a JSON object a
-line with `text`, `rules` and `unsure` (sentences that are neither). scikit-learn is needed for this alone.
+Learned from `scripts/standing/LANG.txt`, sentences of our own, and `authors.txt`, messages of three authors who did
+not know the code: `+` an instruction, `-` none, `*` a message in which [[what is marked]] is one. Messages of real
+sessions, which cannot be kept here, may be named: a JSON object a line with `text`, `rules` and `unsure` (sentences
+that are neither). Without them four times as many sentences of real sessions are taken for rules. scikit-learn is
+needed for this alone.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -25,7 +28,7 @@ from workbench.facts.standing import typed_sentences  # noqa: E402
 from workbench.facts.standing_grammar import Reach  # noqa: E402
 from workbench.facts.standing_signs import BIAS, Sentence, signs  # noqa: E402
 
-SEEN = 3
+SEEN = 10
 """A sign in fewer sentences tells of those alone."""
 
 LIGHT = 0.05
@@ -35,8 +38,11 @@ FOR_MORE = 2.0
 """What a missed instruction weighs against a wrong one."""
 
 
-STRENGTH = 0.3
-"""How freely weights may grow (scikit-learn's C): less than usual, for what is read later is of other sources."""
+WORD = 0.45
+"""The value of a word, against 1 of a role or of the context: words tell more of what was learned from."""
+
+REAL = 4.0
+"""What a sentence of a real session weighs: those are few, and nearly all of them are no instruction."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,15 @@ class Labelled:
     text: str
     rules: list[str]
     unsure: list[str] = field(default_factory=list)
+
+
+class Row(NamedTuple):
+    """A sentence: its words and form, all its signs, whether it is an instruction, and how much it weighs."""
+
+    words: frozenset[str]
+    signs: frozenset[str]
+    stands: bool
+    weight: float
 
 
 def own() -> Iterator[Labelled]:
@@ -72,16 +87,15 @@ def others(paths: Iterable[str]) -> Iterator[Labelled]:
             yield Labelled(told["text"], told["rules"], told["unsure"])
 
 
-def rows(messages: Iterable[Labelled]) -> Iterator[tuple[frozenset[str], frozenset[str], bool]]:
-    """Of each sentence its signs at first sight, all of them, and whether it is an instruction."""
+def rows(messages: Iterable[Labelled], weight: float = 1.0) -> Iterator[Row]:
     for message in messages:
         found, pasted = typed_sentences(message.text)
         parts = [one.sentence for one in found]
         for at, part in enumerate(parts):
             if any(_same(part.text, one) for one in message.rules):
-                yield part.words, signs(parts, at, pasted=pasted), True
+                yield Row(part.words, signs(parts, at, pasted=pasted), True, weight * FOR_MORE)
             elif not any(_same(part.text, one) for one in message.unsure):
-                yield part.words, signs(parts, at, pasted=pasted), False
+                yield Row(part.words, signs(parts, at, pasted=pasted), False, weight)
 
 
 def _same(sentence: str, labelled: str) -> bool:
@@ -89,31 +103,37 @@ def _same(sentence: str, labelled: str) -> bool:
     return len(one) > 3 and (one in other or other in one)
 
 
-def learned(found: list[frozenset[str]], stands: list[bool], strength: float = STRENGTH) -> dict[str, float]:
-    """Weights of the signs that are seen often enough, and of none (`BIAS`)."""
+def learned(found: list[Row], seen_as: str) -> dict[str, float]:
+    """Weights of the signs (`words` or `signs`) that are seen often enough, and of none (`BIAS`)."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    seen = Counter(sign for one in found for sign in one)
+    words = frozenset().union(*(row.words for row in found))
+    several = [getattr(row, seen_as) for row in found]
+    seen = Counter(sign for one in several for sign in one)
     table = DictVectorizer()
-    counts = table.fit_transform([{sign: 1.0 for sign in sorted(one) if seen[sign] >= SEEN} for one in found])
-    model = LogisticRegression(C=strength, max_iter=500, class_weight={False: 1.0, True: FOR_MORE}).fit(counts, stands)
+    values = table.fit_transform(
+        [{sign: WORD if sign in words else 1.0 for sign in sorted(one) if seen[sign] >= SEEN} for one in several]
+    )
+    model = LogisticRegression(max_iter=500)
+    model.fit(values, [row.stands for row in found], [row.weight for row in found])
     weights = dict(zip(table.get_feature_names_out(), model.coef_[0], strict=True))
-    return {BIAS: float(model.intercept_[0]), **{str(sign): float(weight) for sign, weight in weights.items()}}
+    return {
+        BIAS: float(model.intercept_[0]),
+        **{str(sign): float(weight) * (WORD if sign in words else 1.0) for sign, weight in weights.items()},
+    }
 
 
 def main() -> None:
-    found = list(rows([*own(), *beside(), *others(sys.argv[1:])]))
-    stands = [one for _, _, one in found]
-    first = learned([one for one, _, _ in found], stands)
-    whole = learned([one for _, one, _ in found], stands)
+    found = [*rows([*own(), *beside()]), *rows(others(sys.argv[1:]), REAL)]
+    first, whole = learned(found, "words"), learned(found, "signs")
     lines = []
     for sign in sorted(first.keys() | whole.keys()):
         cells = [f"{one:.2f}" if abs(one := weights.get(sign, 0.0)) >= LIGHT else "" for weights in (first, whole)]
         if any(cells):
             lines.append("\t".join((sign, *cells)))
     (ROOT / "workbench" / "facts" / "standing_weights.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    print(f"{len(found)} sentences, {sum(stands)} instructions, {len(lines)} signs")
+    print(f"{len(found)} sentences, {sum(row.stands for row in found)} instructions, {len(lines)} signs")
 
 
 if __name__ == "__main__":

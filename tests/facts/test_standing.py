@@ -174,7 +174,7 @@ def test_in_a_long_text_only_what_is_sure_is_a_rule(rule: str, surely: bool) -> 
 
 def test_three_characters_of_a_language_without_spaces_are_divided_into_runs() -> None:
     assert {"用", "用中", "用中文", "文$"} <= Sentence("用中文").words
-    assert {"中文", "lint 中文"} <= Sentence("lint 中文").words
+    assert {"中文", "lint"} <= Sentence("lint 中文").words
     assert "中" not in Sentence("lint 中文").words
 
 
@@ -229,7 +229,6 @@ def test_a_message_is_long_from_its_size_on() -> None:
         ("Use flit for uploads.", "From now on use twine for uploads.", True),
         ("Use flit for uploads.", "From now on write notes for uploads.", False),
         ("Use tabs in all scripts.", "Use spaces instead of tabs in all scripts.", True),
-        ("Use tabs in all scripts.", "Just this once, use spaces instead of tabs in all scripts.", False),
         ("Always write dates as DD.MM.YYYY.", "From now on write dates as YYYY-MM-DD.", True),
         ("항상 한국어로 답해 주세요.", "이제부터 영어로 답해 주세요.", True),
         ("Always write guides in Pascal.", "From now on write tests in Pascal.", False),
@@ -317,6 +316,51 @@ def test_pin_passages_stand_and_repetitions_count_once() -> None:
 )
 def test_a_doubt_is_no_rule_and_a_short_word_ends_a_sentence(words: str, found: list[str]) -> None:
     assert [text for text, _ in rules_in_text(words)] == found
+
+
+@pytest.mark.parametrize(
+    ("rule", "beside"),
+    [
+        ("Grandpa is allergic to shellfish, so nothing from the sea in any menu.", "What could we cook on Sunday?"),
+        ("Here in the workshop we never weld without goggles.", "Write the sign for the door."),
+        ("Anything you send to the printers needs my initials.", "Is the flyer done?"),
+        ("Temperatures in kelvin please, wherever you give one.", "How hot is the kiln?"),
+        ("The keys folder stays out of the archive.", "Pack the rest."),
+        ("It would be nice if you named the file each time.", "Where is the bug?"),
+        ("Keep your summaries brief please, I see them on a tiny screen.", "What is a fjord?"),
+        ("Whenever you quote a law, give me the paragraph.", "Can my landlord do that?"),
+        ("Meine Schwester ist allergisch gegen Nüsse, also keine Nüsse in allen Rezepten.", "Was backen wir?"),
+        ("Chez nous on ne mange jamais de viande.", "Une idée pour dimanche ?"),
+    ],
+)
+def test_a_habit_a_circumstance_and_a_general_limit_are_rules_beside_a_question(rule: str, beside: str) -> None:
+    assert [text for text, _ in rules_in_text(f"{beside} {rule}")] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("for_now", "rule"),
+    [
+        ("Don't deploy yet, I have to look at the log.", "Don't deploy the docs folder, ever."),
+        ("Please don't touch the config this time.", "Please don't touch the config in any branch."),
+        ("Hold off on the merge until Friday.", "Hold off on any merge until I say so."),
+        ("The manual says you must never open the valve.", "You must never open the valve."),
+        ("The guide says never to open two valves.", "Never open two valves, whatever the guide says."),
+        ("The parser must never return null.", "Never return null."),
+        ("Schick den Brief noch nicht ab.", "Schick nie einen Brief ab."),
+        ("Ne supprime pas le fichier pour l'instant.", "Ne supprime jamais le fichier."),
+        ("No borres la tabla todavía.", "No borres nunca la tabla."),
+        ("先不要删除文件。", "以后不要删除文件。"),
+    ],
+)
+def test_what_holds_for_now_is_reported_or_describes_a_part_is_no_rule(for_now: str, rule: str) -> None:
+    assert [*rules_in_text(for_now)] == []
+    assert [text for text, _ in rules_in_text(rule)] == [rule]
+
+
+def test_an_exception_for_once_replaces_no_rule() -> None:
+    rule = "Use tabs in all scripts."
+    (found,) = standing_rules([user(rule), agent("Done."), user("Just this once, use spaces in all scripts.")])
+    assert (found.fact.text, found.superseded_by) == (rule, None)
 
 
 def test_what_stands_beside_it_weighs_with_a_sentence() -> None:

@@ -17,17 +17,22 @@ The pattern of a role is a list of alternatives, searched in one lower-case sent
     dont       beginning of a prohibition                 forbidden  is forbidden, must not
     must       must, has to                               only       only this way
     ensure     make sure                                  ask        wait for my word, ask first
-    when       before, after, whenever something is done  occasion   `when` with the action
+    when       before, after, whenever something is done  when_you   whenever you, or something, does this
     tongue     names of languages                         speak      answers, writes; an answer, a comment
     into       preposition or particle of a `tongue`      heading    heading of a list of rules
     bound      at most, no more than                      unit       words, sentences, lines
     number     number words                               or_less    "or less", after a number with its unit
-    instead    use this instead of that                   rather     instead of, rather than
+    instead    use this instead of that                   without    without changing
     policy     verbs of a working method                  definite   words before a single, definite object
-    manner     manner of an answer                        terse      no this; this only
-    without    without changing                           prefer     I prefer, I do not want
+    terse      no this; this only                         prefer     I prefer, I do not want
     keep       leave it as it is                          mind       remember, keep in mind
-    waiver     no need for                                domain     for this, use that
+    general    everything, any of our, whatever you do    law        a general subject with its duty
+    place      in our house, in this project              habit      we only do so, I never do that
+    condition  an allergy, a disability, a belief         hence      "…, so no meat": a limit behind its reason
+    status     stays so, is banned, is mine, goes by me   norm       "Dates as …", "tests go in …"
+    wish       it would be nice if you                    because    a reason behind an order
+    temporary  for now, not yet, this once: no rule       reported   somebody else says so: no rule
+    described  what a part of the product must do: no rule
     asked      a question that still sets a rule          it         pronouns for something said before
     once       an order about a single thing; only sentences of far reach set a rule there
     told_of    somebody or something other than the agent acts: narration, no rule
@@ -57,7 +62,7 @@ from workbench.facts.word_tables import UNSPACED, table
 
 PROHIBITION, RULE, MIND, GATE = "a prohibition", "a rule", "to be kept in mind", "asks to be asked"
 LANGUAGE, FORMAT, LIMIT, OCCASION = "sets the language", "sets a form", "sets a limit", "a rule for an occasion"
-RESTRAINT, PREFERENCE, KEEP, WAIVER = "a restraint", "a preference", "to be kept as it is", "a waiver"
+RESTRAINT, PREFERENCE, KEEP = "a restraint", "a preference", "to be kept as it is"
 WAY = "a way of working"
 
 
@@ -87,11 +92,34 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
     (Reach.WORK, PROHIBITION, ("dont", "always")),
     (Reach.WORK, PROHIBITION, ("forbidden", "order", "work")),
     (Reach.BESIDE, LANGUAGE, ("language", "order")),
-    (Reach.BESIDE, OCCASION, ("occasion", "work")),
     (Reach.BESIDE, RULE, ("order", "always")),
     (Reach.BESIDE, KEEP, ("keep", "work")),
     (Reach.BESIDE, PREFERENCE, ("prefer", "always")),
     (Reach.WORK, RULE, ("ours",)),
+    (Reach.WORK, MIND, ("condition", "hence")),
+    (Reach.BESIDE, RULE, ("law",)),
+    (Reach.BESIDE, MIND, ("condition",)),
+    (Reach.BESIDE, PROHIBITION, ("terse", "general")),
+    (Reach.BESIDE, OCCASION, ("terse", "when_you")),
+    (Reach.WORK, RULE, ("habit", "place")),
+    (Reach.WORK, RULE, ("place", "order")),
+    (Reach.WORK, RULE, ("place",)),
+    (Reach.BESIDE, OCCASION, ("when_you", "order")),
+    (Reach.BESIDE, OCCASION, ("prefer", "when_you")),
+    (Reach.BESIDE, OCCASION, ("wish", "when_you")),
+    (Reach.BESIDE, OCCASION, ("dont", "when_you")),
+    (Reach.BESIDE, RULE, ("general", "order")),
+    (Reach.BESIDE, RULE, ("general", "must")),
+    (Reach.BESIDE, RULE, ("general", "habit")),
+    (Reach.BESIDE, RULE, ("order", "habit")),
+    (Reach.BESIDE, RULE, ("hence", "habit")),
+    (Reach.BESIDE, PROHIBITION, ("general", "dont")),
+    (Reach.BESIDE, PREFERENCE, ("wish", "general")),
+    (Reach.BESIDE, PREFERENCE, ("wish", "during")),
+    (Reach.BESIDE, PREFERENCE, ("wish",)),
+    (Reach.BESIDE, RESTRAINT, ("status",)),
+    (Reach.BESIDE, FORMAT, ("norm",)),
+    (Reach.BESIDE, MIND, ("hence",)),
     (Reach.ALONE, PROHIBITION, ("dont",)),
     (Reach.ALONE, PROHIBITION, ("forbidden",)),
     (Reach.ALONE, LANGUAGE, ("language",)),
@@ -102,19 +130,16 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
     (Reach.ALONE, RULE, ("only",)),
     (Reach.ALONE, RULE, ("ensure",)),
     (Reach.ALONE, MIND, ("mind",)),
-    (Reach.ALONE, FORMAT, ("domain",)),
     (Reach.ALONE, FORMAT, ("instead",)),
-    (Reach.ALONE, FORMAT, ("rather", "order")),
     (Reach.ALONE, OCCASION, ("when", "order")),
-    (Reach.ALONE, OCCASION, ("occasion",)),
     (Reach.ALONE, FORMAT, ("terse",)),
-    (Reach.ALONE, FORMAT, ("order", "manner")),
     (Reach.ALONE, RESTRAINT, ("without",)),
     (Reach.ALONE, PREFERENCE, ("prefer",)),
     (Reach.ALONE, KEEP, ("keep",)),
-    (Reach.ALONE, WAIVER, ("waiver",)),
     (Reach.ALONE, WAY, ("policy",)),
     (Reach.FAR, RULE, ("certain",)),
+    (Reach.ALONE, RULE, ("habit",)),
+    (Reach.ALONE, RULE, ("general",)),
 )
 """Combinations of roles that make a rule, each with its reach and displayed reason. The first match wins. A sentence
 that orders a single thing (`once`) is a rule only with `Reach.FAR`."""
@@ -127,7 +152,9 @@ class RuleGround(Struct, frozen=True):
     reason: str
 
 
-_IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without"))
+_IN_QUESTIONS = frozenset(
+    ("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without", "wish", "when_you")
+)
 """Roles of which a combination needs one to make a question a rule."""
 
 _ORDERS = ("verb", "told")
@@ -136,17 +163,36 @@ _ORDERS = ("verb", "told")
 _WORD_START = re.compile(r"\b\w")
 _AFTER_PUNCTUATION = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
 
-_NARRATIVE_RULE_ROLES = ("ours", "mine", "certain")
+_NARRATIVE_RULE_ROLES = ("ours", "mine", "certain", "condition", "habit", "hence", "status", "wish", "norm", "law")
 """Roles that make a rule although the sentence narrates."""
 
 _CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
 """Roles that count only at the beginning of a clause, in languages with spaces."""
 
 _SELF_ANCHORED = frozenset(
-    ("told_of", "doubt", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine",
-     "address", "product", "certain", "idiom")
+    ("told_of", "doubt", "terse", "heading", "thus", "once", "ours", "protocol", "mine",
+     "address", "product", "certain", "idiom", "norm", "hence", "described", "law", "because")
 )  # fmt: skip
 """Roles whose patterns contain their own anchors."""
+
+
+_HELPERS = frozenset(
+    (
+        "link",
+        "definite",
+        "marks",
+        "common",
+        "into",
+        "or_less",
+        "number",
+        "heading",
+        "policy_at",
+        "leans",
+        "it",
+        "please",
+    )
+)
+"""Entries that are only parts of other patterns or asked for by name, no roles of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +216,7 @@ class Grammar:
 
     def found(self, low: str) -> frozenset[str]:
         """Return the roles in a lower-case sentence."""
-        found = {role for role in self.roles if self.has(role, low)}
+        found = {role for role in self.roles if role not in _HELPERS and self.has(role, low)}
         places = self._clauses(low) if self.beginning else ()
         for role, pattern in self.beginning.items():
             matches = _compile(pattern).match
@@ -198,10 +244,12 @@ class Grammar:
     def ground(self, low: str, *, is_question: bool, roles: frozenset[str]) -> RuleGround | None:
         """Return reach and reason of a lower-case sentence with these `roles`, None if it is no rule. A question is a
         rule only if it asks for one (`asked`): "can you answer in one sentence from now on?". If the whole is no rule,
-        its consequence is judged alone: "nobody uses it yet, so no need for compatibility"."""
+        its consequence is judged alone ("nobody uses it yet, so no need for compatibility"), then what stands before
+        a reason ("short answers please, I read them on my phone")."""
         found = _first_ground(roles, is_question)
-        if found is None and "thus" in roles:
-            found = _first_ground(self.found(_compile(self.roles["thus"]).split(low, 1)[-1]), is_question)
+        for role, part in (("thus", -1), ("because", 0)):
+            if found is None and role in roles:
+                found = _first_ground(self.found(_compile(self.roles[role]).split(low, 1)[part]), is_question)
         return found
 
 

@@ -1,6 +1,6 @@
 """Signs for and against a standing rule in one sentence of a message, and the learned weight of each.
 
-Signs are words and pairs of words, the roles of `workbench.facts.standing_grammar` and their combinations, the form of
+Signs are words, the roles of `workbench.facts.standing_grammar` and their combinations, the form of
 the sentence, and the rest of its message: next to an order for one text, "no more than ten lines" describes that text.
 The weights in `standing_weights.tsv` were learned by logistic regression (`scripts/learn_standing.py`); the logistic
 function of their sum is the probability of a rule.
@@ -20,10 +20,10 @@ from importlib.resources import files
 from msgspec import Struct
 
 from workbench.facts.languages import languages_of
-from workbench.facts.standing_grammar import GRAMMAR, Grammar, RuleGround, grammar, least_reach
+from workbench.facts.standing_grammar import GRAMMAR, Grammar, Reach, RuleGround, grammar, least_reach
 from workbench.facts.wording import is_question, normalize
 
-UNLIKELY = 0.05
+UNLIKELY = 0.03
 """Probability at first sight below which a sentence is no rule and is not judged further."""
 
 SHORTEST_SENTENCE = 12
@@ -88,8 +88,9 @@ QUOTED = re.compile(
 
 
 def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
-    """Return the probability, from 0 to 1, that each sentence of a message is a rule. It is 0 for a saying, and for a
-    doubt ("that might not be valid when …") unless the grammar finds a rule in it; 1 for a form that is certain."""
+    """Return the probability, from 0 to 1, that each sentence of a message is a rule. It is 0 for a saying, for what
+    holds only for now, is reported or describes a product, and for a sentence in which the grammar finds no rule; 1
+    for a form that is certain."""
     return [
         (
             1.0
@@ -102,8 +103,13 @@ def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[
     ]
 
 
+_VETOES = ("temporary", "reported", "described")
+"""Roles with which a sentence is no rule, unless it holds for all time to come or in this project."""
+
+
 def _may_instruct(one: Sentence) -> bool:
-    return "idiom" not in one.roles and (one.ground is not None or "doubt" not in one.roles)
+    vetoed = not one.roles.isdisjoint(_VETOES) and one.roles.isdisjoint(("scope", "whole", "ours"))
+    return "idiom" not in one.roles and not vetoed and one.ground is not None
 
 
 def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> frozenset[str]:
@@ -111,8 +117,9 @@ def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> froz
     one = message[at]
     reach = f"reach:{one.ground.reach.name if one.ground else 'NONE'}"
     around = {*_context_signs(message, at), "beside" if len(message) > 1 else "alone"}
-    place = _place_signs(message, at, pasted=pasted)
-    return frozenset((*one.words, *_role_signs(one), reach, *around, *(f"{reach} {sign}" for sign in around), *place))
+    if pasted:
+        around.add("pasted")
+    return frozenset((*one.words, *_role_signs(one), reach, *around, *(f"{reach} {sign}" for sign in around)))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -124,7 +131,7 @@ _STEM = 5
 
 
 def _word_signs(low: str) -> Iterator[str]:
-    """Yield words and pairs of words; in languages without spaces runs of one to four characters."""
+    """Yield the words and their stems; in languages without spaces runs of one to four characters."""
     if len(_UNSPACED.findall(low)) >= 3:
         text = _SPACES.sub(" ", _DIGITS.sub("0", _LATIN.sub("w", low))).rstrip("。.!！")
         text = f"^{text}$"
@@ -132,27 +139,19 @@ def _word_signs(low: str) -> Iterator[str]:
             for start in range(len(text) - size + 1):
                 yield text[start : start + size]
         return
-    words = ["^", *("#" if word[0].isdigit() else word for word in _WORD.findall(low)), "$"]
-    for at, word in enumerate(words):
-        yield word
+    for word in _WORD.findall(low):
+        yield "#" if word[0].isdigit() else word
         if len(word) > _STEM:
             yield word[:_STEM] + "*"
-        if at:
-            yield f"{words[at - 1]} {word}"
 
 
-# --- form and place ---------------------------------------------------------------------------------------------------
+# --- form -------------------------------------------------------------------------------------------------------------
 
 _CODE = re.compile(r"[{}<>=;|\\]|https?:")
-_WIDE = 3
-"""Weight of a Chinese, Japanese or Korean character in the length of a sentence."""
 
 
 def _form_signs(one: Sentence) -> Iterator[str]:
     text = one.text
-    wide = len(_UNSPACED.findall(text)) > len(text) / 4
-    size = len(text) * (_WIDE if wide else 1)
-    yield f"size:{min(7, size // 30)}"
     if one.asks:
         yield "question"
     if one.bullet:
@@ -161,15 +160,6 @@ def _form_signs(one: Sentence) -> Iterator[str]:
         yield "colon"
     if _CODE.search(text):
         yield "code"
-
-
-def _place_signs(message: Sequence[Sentence], at: int, *, pasted: bool) -> Iterator[str]:
-    if len(message) > 1:
-        yield "first" if at == 0 else "last" if at == len(message) - 1 else "between"
-    if len(message) > 12:
-        yield "many"
-    if pasted:
-        yield "pasted"
 
 
 def is_long(message: Iterable[Sentence]) -> bool:
@@ -203,7 +193,7 @@ def _context_signs(message: Sequence[Sentence], at: int) -> Iterator[str]:
     ordinary = [one for one in others if one.ground is None]
     if any(one.asks for one in others):
         yield "a question"
-    if len(ordinary) < len(others):
+    if any(one.ground is not None and one.ground.reach >= Reach.WORK for one in others):
         yield "a rule"
     for role in ("once", "order", "product"):
         if any(role in one.roles for one in (others if role != "order" else ordinary)):
