@@ -160,7 +160,7 @@ def _words(text: str) -> Iterator[str]:
             yield ","
         elif word:
             yield word.removesuffix(":")
-            if word.endswith(":"):
+            if word.endswith(":") or (word[-1].isdigit() and match[0].endswith(".") and match.end() < len(text)):
                 yield ","
 
 
@@ -245,6 +245,7 @@ def _is_one_valued(old: _Sentence, new: _Sentence, head: _Words, tail: _Words, w
         return False
     dated = bool(head) and DATE.search(f"{head[-1]} {was[0]}") is not None
     behind_noun = bool(head) and _is_content(head[-1]) and head[-1] not in _TITLES | old.names and not dated
+    labels = behind_noun and was[0].isdigit() and not head[-1].endswith("s")  # "the hall holds 32"
     if old.names.issuperset(was):
         return not behind_noun and new.names.issuperset(now) and not _DEFINITE.union(_STATES).isdisjoint((*head, *tail))
     counts = bool(tail) and _is_content(tail[0])
@@ -254,7 +255,7 @@ def _is_one_valued(old: _Sentence, new: _Sentence, head: _Words, tail: _Words, w
         for kind in old.values.keys() & new.values.keys()
         if old.values[kind] != new.values[kind]
     }
-    return not mixed and len(changed) < 2 and (counts or not (behind_noun and was[0].isdigit()))
+    return not mixed and len(changed) < 2 and (counts or not labels)
 
 
 def _place(first: _Words, second: _Words) -> tuple[int, int, int, int] | None:
@@ -296,7 +297,7 @@ def _is_content(word: str) -> bool:
 def _is_value(words: Sequence[str], one: _Sentence) -> bool:
     """Return whether words are a value and nothing else."""
     text = (" " if words[0] < "\u3400" else "").join(words)
-    rest = VALUE.sub(" ", phrases_for(text, one.language).value.sub(" ", text)).split()
+    rest = phrases_for(text, one.language).value.sub(" ", VALUE.sub(" ", text)).split()
     plain = frozenset(["next", "last"]) | one.names | units(one.language) | NUMBER_WORDS.keys()
     left = [word for word in rest if _is_content(word) and word not in plain and not any(map(str.isdigit, word))]
     return not left and any(map(_is_content, words))
@@ -310,7 +311,7 @@ POINTS = {
     "newer length": 0.08, "past": -0.8, "chat": -1.0, "you": -0.7,
 }  # fmt: skip
 """Points of what two sentences have in common (a rare word gives up to 1), and of what one of them is."""
-NEEDED, CHAT, WORK = 4.5, 9.0, 3.0
+NEEDED, CHAT, WORK = 4.3, 9.0, 3.0
 """Points that an update in other words needs; how many more if all sentences are chat; and how many more in a session
 with tool calls, where most sentences are orders and reports."""
 MOST_SHARED = 3.0

@@ -28,7 +28,9 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
-_CODE = re.compile(r"`[^`\n]+`|(?<!\S)(?:[./~#@-]{1,2}(?=[a-zA-Z])|\w[\w.-]*[/\\:@_.](?=[\w/\\]))[^\s,;]*[^\s,;.!?:)]")
+_CODE = re.compile(
+    r"`[^`\n]+`|#[\da-fA-F]{6}\b|(?<!\S)(?:[./~#@-]{1,2}(?=[a-zA-Z])|\w[\w.-]*[/\\:@_.](?=[\w/\\]))[^\s,;]*[^\s,;.!?:)]"
+)
 _NAME = re.compile(
     r"(?<=[\w.,;:)] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+)*|\A[A-ZÀ-Þ][\w-]{2,}(?: [A-ZÀ-Þ][\w-]+)*(?= [a-z]+s )"
 )
