@@ -145,9 +145,7 @@ def normalized(low: str, language: str) -> str:
     low = _CONTRACTED.sub(r"\1", low.replace("’", "'")).replace("€", " euro ").replace("£", " pound ")
     if _BEFORE_LIMIT.search(low):
         low = _normalized_limits(low)
-    begins, worded, normal = _wording_patterns(language)
-    if not begins.search(low):
-        return low
+    worded, normal = _wording_patterns(language)
     return worded.sub(lambda match: f" {normal[(match.lastindex or 1) - 1]} ", low)
 
 
@@ -176,20 +174,15 @@ def _normalized_limits(low: str) -> str:
 
 
 @cache
-def _wording_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], tuple[str, ...]]:
-    """Return two patterns for the synonyms of `language`, English and unspaced languages: a quick test, and one with a
-    group per synonym; and the normal wording of each group."""
+def _wording_patterns(language: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    """Return a pattern with a group per synonym of `language`, English and unspaced languages, and the normal wording
+    of each group."""
     own = sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"})
     spaced = [(_NORMAL[name], some) for name in _NORMAL if (some := alternatives("sense", name, own))]
     spaced += [entry for one in own for entry in table(one, "phrases").items()]
     unspaced = [(_NORMAL[name], some) for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))]
-    either = "|".join(some for _, some in spaced), "|".join(some for _, some in unspaced)
     grouped = ("|".join(f"({some})" for _, some in each) for each in (spaced, unspaced))
-    return (
-        re.compile(r"(?<!\w)(?:{})(?!\w)|{}".format(*either)),
-        re.compile(r"(?<!\w)(?:{})(?!\w)|{}".format(*grouped)),
-        tuple(normal for normal, _ in spaced + unspaced),
-    )
+    return re.compile(r"(?<!\w)(?:{})(?!\w)|{}".format(*grouped)), tuple(normal for normal, _ in spaced + unspaced)
 
 
 _NORMAL = {
