@@ -122,6 +122,8 @@ def test_a_session_with_tool_calls_needs_more_in_common() -> None:
         ("The hull will be green.", "Correction: the hull will be blue."),
         ("Ruth steers the boat.", "Change of plan, Omar steers the boat, Ruth is ill."),
         ("We sail on Friday 4 June.", "We sail on Saturday 5 June."),
+        ("We sail on Friday at 9:30.", "We sail on Saturday at 10:15."),
+        ("The buoy runs on Ubuntu 22.", "The buoy runs on Debian 12."),
         ("Our hall holds 32.", "Our hall holds 40."),
         ("The flag is #1F4E5F.", "The flag is #23404A."),
         ("The lock opens at 6.30pm.", "The lock opens at 7pm."),

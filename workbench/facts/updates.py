@@ -249,13 +249,16 @@ def _is_one_valued(old: _Sentence, new: _Sentence, head: _Words, tail: _Words, w
     if old.names.issuperset(was):
         return not behind_noun and new.names.issuperset(now) and not _DEFINITE.union(_STATES).isdisjoint((*head, *tail))
     counts = bool(tail) and _is_content(tail[0])
-    mixed = not old.names.isdisjoint(was) and any(word[0].isdigit() for word in was)  # "3 Mill Lane"
-    changed = {
-        "date" if kind == "weekday" else kind
-        for kind in old.values.keys() & new.values.keys()
-        if old.values[kind] != new.values[kind]
-    }
-    return not mixed and len(changed) < 2 and (counts or not labels)
+    address = was[0][0].isdigit() and not old.names.isdisjoint(was)  # "3 Mill Lane"
+    return not address and len(_changed(old, new)) < 2 and (counts or not labels)
+
+
+def _changed(old: _Sentence, new: _Sentence) -> set[str]:
+    """Return the kinds of values, except names, that both have and that differ; day and time are one."""
+    both = (
+        kind for kind in old.values.keys() & new.values.keys() - {"name"} if not old.values[kind] & new.values[kind]
+    )
+    return {"when" if kind in _WHEN else kind for kind in both}
 
 
 def _place(first: _Words, second: _Words) -> tuple[int, int, int, int] | None:
@@ -346,14 +349,14 @@ def _likely(
 
 def _both_hold(old: _Sentence, new: _Sentence) -> bool:
     """Return whether `new` repeats `old`, or says without a word of change what holds at another time as well."""
-    both = old.values.keys() & new.values.keys()
-    changed = {"date" if kind == "weekday" else kind for kind in both if not old.values[kind] & new.values[kind]}
     repeats = (
         bool(old.values)
         and old.terms <= new.terms
         and all(old.values[kind] == new.values.get(kind) for kind in old.values)
     )
-    return repeats or (len(changed) > 1 and new.cues.isdisjoint(_TELLING))
+    return (repeats and old.terms.isdisjoint(new.gone)) or (
+        len(_changed(old, new)) > 1 and new.cues.isdisjoint(_TELLING)
+    )
 
 
 def _keys(one: _Sentence) -> frozenset[str]:
