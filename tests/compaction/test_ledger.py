@@ -552,13 +552,13 @@ def test_one_huge_message_is_shortened_and_never_left_out(role: str, budget: int
 
 def test_the_users_words_around_a_paste_stay_and_the_paste_says_where_it_is() -> None:
     log = "\n".join(f"2026-03-04 10:11:{n % 60:02} WARN kettle {n} boiled over" for n in range(900))
-    rule = "Never lower the flame below 3, and tell me why it does that."
-    asked = user("p", f"The kettle boils over, see:\n{log}\n{rule}")
+    end = "Lower the flame to 3, and tell me why it does that."
+    asked = user("p", f"The kettle boils over, see:\n{log}\n{end}")
     later = [one for n in range(12) for one in (user(f"u{n}", f"And row {n}?"), agent(f"a{n}", "boiling " * 300))]
     outcome = without_model(context_of([asked, agent("a", "I look."), *later]), 1_500)
     first = [one.text for one in entries_of(outcome) if one.source == 1]
     paste = f"{' '.join(log.split())[:120]} [… {grouped(len(log) + 1)} characters of output]"
-    assert first == ["The kettle boils over, see:", paste, rule]
+    assert first == ["The kettle boils over, see:", paste, end]
 
 
 def test_what_the_tail_says_whole_is_no_entry() -> None:

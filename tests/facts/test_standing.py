@@ -343,6 +343,8 @@ def test_a_habit_a_circumstance_and_a_general_limit_are_rules_beside_a_question(
         ("Don't deploy yet, I have to look at the log.", "Don't deploy the docs folder, ever."),
         ("Please don't touch the config this time.", "Please don't touch the config in any branch."),
         ("Hold off on the merge until Friday.", "Hold off on any merge until I say so."),
+        ("Ask Ida before the oven is opened.", "Always ask before the oven is opened."),
+        ("Code lies in src/app", "Comments in English"),
         ("The manual says you must never open the valve.", "You must never open the valve."),
         ("The guide says never to open two valves.", "Never open two valves, whatever the guide says."),
         ("The parser must never return null.", "Never return null."),

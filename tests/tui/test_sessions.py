@@ -240,7 +240,8 @@ async def test_sessions_of_every_agent_are_listed_before_they_are_read(
         assert all(line["lost_rules"] is None for line in table.lines)
         go_on.set()
         await settled(pilot)
-        assert [line["lost_rules"] for line in table.lines if line["file"] == str(rollout)] == [0]
+        (found,) = [line for line in table.lines if line["file"] == str(rollout)]
+        assert (found["tokens"], found["lost_rules"]) == (6_679, None), "one rule, and an encrypted summary"
         assert len(names(screen)) == 3 + len(sample_entries()), "each once"
         await press(pilot, "f", *"wharf", "enter")
         assert names(screen) == ["gate.jsonl"]

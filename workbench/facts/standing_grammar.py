@@ -222,6 +222,8 @@ class Grammar:
             matches = _compile(pattern).match
             if any(matches(low, at) for at in places):
                 found.add(role)
+        if "always" in found:  # "always ask before the oven is opened"
+            found.discard("temporary")
         return frozenset(found if found.isdisjoint(_ORDERS) else {*found, "order"})
 
     def _clauses(self, low: str) -> set[int]:
