@@ -17,6 +17,7 @@ SETS = {
     "tuned": ("first", 0), "held": ("first", 1), "later": ("second", None), "last": ("third", None),
     "other author": ("fourth", None), "causes": ("fifth", None), "after": ("sixth", None),
     "second author": ("seventh", None), "third author": ("eighth", None), "fourth author": ("ninth", None),
+    "fifth author": ("tenth", None), "sixth author": ("eleventh", None),
 }  # fmt: skip
 """File of each set, and the parity of its pairs' numbers; None for all pairs."""
 
@@ -66,6 +67,8 @@ def _read(file: str) -> Iterator[Pair]:
         ("second author", 60, 58, 1),
         ("third author", 60, 55, 0),
         ("fourth author", 60, 51, 1),
+        ("fifth author", 140, 100, 0),
+        ("sixth author", 140, 99, 0),
     ],
 )
 def test_agreement_and_false_credit(name: str, size: int, least: int, most: int) -> None:
@@ -103,6 +106,17 @@ def test_a_main_clause_states_its_sentence_in_part() -> None:
         ("Sand the shelf twice.", "Topics: shelf, sand, twice.", ("none", False)),
         ("The lamp needs a new bulb.", "The bulb of the lamp was new.", ("none", False)),
         ("Use no glitter on the cards.", "The cards have to do without glitter.", ("full", True)),
+        ("My son plays the cello at home.", "The user's son plays the violin at home.", ("none", False)),
+        ("My daughter starts school in May.", "Ida's daughter starts school in May.", ("full", False)),
+        ("Most members have paid the fee.", "All of the members have paid the fee.", ("full", False)),
+        ("Collect the parcel within 5 days.", "The parcel is to be collected after 5 days.", ("full", False)),
+        (
+            "If frost comes, we move the lemon tree inside.",
+            "We move the lemon tree inside in any case.",
+            ("part", False),
+        ),
+        ("The plan was written by Lena.", "The plan was written for Lena.", ("full", False)),
+        ("The rent rose by 60 euros.", "The rent rose to 60 euros.", ("full", False)),
     ],
 )
 def test_same_meaning_in_other_words(fact: str, text: str, verdict: tuple[str, bool]) -> None:

@@ -73,6 +73,11 @@ def _recombines_parts(fact: Sense, text: Sense) -> bool:
     for at, one in enumerate(fact.parts):
         for other in fact.parts[at + 1 :]:
             mine, yours = one - other, other - one
+            if mine & fact.names & text.signs.keys() and any(
+                part & mine and not part & mine & fact.names and part & yours and part & yours <= fact.names
+                for part in text.parts
+            ):
+                return True  # "born in Ulm, raised in Bonn" for "born in Bonn, raised in Ulm"
             mixed = [part for part in text.parts if part & mine and part & yours]
             if (
                 len(mixed) > 1
@@ -92,7 +97,8 @@ def _differs_in_kind(fact: Sense, text: Sense) -> bool:
         yours = text.places.get(word)
         if yours and mine.isdisjoint(text.order) and yours.isdisjoint(fact.order):
             return True
-    return False
+    turned = (("by", "for"), ("for", "by"), ("from", "to"), ("to", "from"))
+    return any(fact.places.get(one, frozenset()) & text.places.get(other, frozenset()) for one, other in turned)
 
 
 def _lacks_one(several: frozenset[str], others: frozenset[str]) -> bool:

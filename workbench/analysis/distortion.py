@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from functools import cache
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from workbench.analysis.concepts import concept_of, content_terms, tables_of, token_terms
 from workbench.analysis.sense import Sense
@@ -28,6 +28,7 @@ def distorts(fact: Sense, text: Sense, language: str, complete: bool) -> bool:
         or _is_name_replaced(fact, text, language)
         or _is_substituted(fact.text, text.text, language)
         or _is_exchanged(fact.text, text.text, language)
+        or _has_other_roles(fact.text, text.text)
     )
 
 
@@ -44,13 +45,9 @@ def _is_limited_otherwise(fact: Sense, text: Sense, language: str) -> bool:
     """True if only one of the sentences makes an exception, or names something as the only one."""
     fact_except, fact_only = _limits(fact.text, language)
     text_except, text_only = _limits(text.text, language)
-    if (fact_except and text_only and not text_except and fact_except & text_only) or (
-        fact_only and text_except and not text_only and fact_only & text_except
-    ):
-        return True
     if fact_except is not None and text_except is None:
         return True
-    if fact_only is not None and text_only is None and not _RESTRICTED.search(text.text):
+    if fact_only is not None and text_only is None and (text_except is not None or not _RESTRICTED.search(text.text)):
         return not (_ONLY_WHEN.search(fact.text) and _REQUIRED.search(text.text))  # "after" for "only after"
     if fact_except is not None or fact_only is not None:
         return False
@@ -173,6 +170,7 @@ def _form(name: str) -> str:
 _SPOKEN = words("compared", "spoken")
 """Words of reports ("the user wants"), which may also name a thing ("the user service")."""
 _LEXEME = re.compile(rf"{TOKEN.pattern}|[,;:]")
+_VERBS = frozenset(word for word, sort in WORD_CLASSES.items() if sort == "verb")
 _VOICE = frozenset({"verb", "preposition"})
 _NO_RELATION = frozenset({"link", "article", "person"})
 _COPULAS = re.compile(r"is|are|was|were|be|ist|sind|war|est|sont|es|son|é|são|[,;:]")
@@ -202,7 +200,7 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
     """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
     called by B" has other little words, and "B and A" says the same as "A and B"."""
     first = _lexemes(fact, language)
-    second = _lexemes(_without_label(text, {word for word, _ in first}, language), language)
+    second = _lexemes(text, language)
     common = {*first} & {*second}
     mine, yours = ([word for word in several if word in common] for several in (first, second))
     if not LEAST_EXCHANGED <= len(mine) <= MOST_EXCHANGED or mine == yours or sorted(mine) != sorted(yours):
@@ -225,6 +223,25 @@ def _is_exchanged(fact: str, text: str, language: str) -> bool:
     return False
 
 
+_USER = r"(?:the user|l'utilisateur|der nutzer|el usuario)(?!')\b"
+_OTHER = r"(?:was|were|is|are|got|gets) \w+(?:ed|en|nt|ld)|ha(?:s|ve|d) (?:no|an?|the)|may|can|must|should|wants|needs"
+_DOES = re.compile(rf"(?:^|[,;:] )(?:i|we|j'|je|nous|ich|wir|yo|{_USER})\b(?! (?:{_OTHER})\b)")
+_GETS = re.compile(rf"\b(?:me|us|mir|uns)\b|(?:to|for|à|an|al) {_USER}|\w (?:the user|dem nutzer) (?:a|\w+s|sein\w*)\b")
+_AGENT = re.compile(r"\b(?:by|from|of|par|de|von|por) (?!\d)|'s ")
+_OWNER = re.compile(r"\b(?:my|our|user's|(?!(?:day|week|month|year|today)\b)(?P<owner>\w+)'s) (?=(?P<thing>\w+))")
+
+
+def _has_other_roles(fact: str, text: str) -> bool:
+    """True if a thing belongs to somebody else ("Ida's boat" for "my boat"), or the user does to another what the other
+    does to the user."""
+    if not _AGENT.search(f"{fact} {text}"):
+        for one, other in ((fact, text), (text, fact)):
+            if _DOES.search(one) and _GETS.search(other) and not (_GETS.search(one) or _DOES.search(other)):
+                return True
+    mine, yours = ({one["thing"]: one["owner"] for one in _OWNER.finditer(low)} for low in (fact, text))
+    return any(mine[thing] != yours[thing] for thing in mine.keys() & yours.keys())
+
+
 _LABEL = re.compile(r"[^:.]{1,40}: ")
 
 
@@ -235,37 +252,39 @@ def label_words(low: str, known: Container[str], language: str) -> frozenset[str
     return frozenset() if any(one in known for one in found) else found
 
 
-def _without_label(low: str, known: Container[str], language: str) -> str:
-    return low.partition(": ")[2] if label_words(low, known, language) else low
-
-
 def has_other_subject(fact: Sense, text: Sense, language: str, same: Container[str]) -> bool:
     """True if the text says the same of something else: "the test database is up" for "the production database is up".
     Other words stand in the same place, at the beginning or before the verb. `same` are words that say the same."""
     first = _lexemes(fact.text, language)
-    if not _BEGINS_WITH_NAME.match(fact.text) and all(WORD_CLASSES.get(word) != "verb" for word, _ in first[1:3]):
+    of_user = first[:1] == [("user", True)]
+    if not of_user and not _BEGINS_WITH_NAME.match(fact.text) and _VERBS.isdisjoint(word for word, _ in first[1:3]):
         return False  # may begin with a verb
-    second = [one for one in _lexemes(_without_label(text.text, fact.signs, language), language) if one[0] not in same]
+    second = [one for one in _lexemes(text.text, language) if one[0] not in same]
     common = {*first} & {*second}
     mine, yours = (_between_common(one, common) for one in (first, second))
     known = [one in common for one in first if one[1]]
-    if (
-        len(known) > LONGEST_SUBJECT
-        and not known[0]
-        and sum(known) < ALL_BUT_SUBJECT * len(known)
-        and any(yours.values())
-    ):
+    most = sum(known) >= ALL_BUT_SUBJECT * len(known)
+    if len(known) > LONGEST_SUBJECT and not (of_user or known[0] or most) and any(yours.values()):
         return True
+    begins, named = ([*takewhile(lambda one: one[0] not in _VERBS, each)] for each in (first, second))
+    if not fact.names <= text.signs.keys() and len(named) == 1 and not common.issuperset(named):
+        return True  # "Ulm was where …" for "… was in Bonn"
+    subject = {word for word, full in begins if full and not of_user and len(begins) < len(first)}
+    subject |= {term for match in _WITH_ARTICLE.finditer(fact.text) for term in token_terms(match[1], language)}
     return any(
         mine[ends] and 0 < len(yours[ends]) <= LONGEST_SUBJECT
         for ends in mine.keys() & yours.keys()
-        if ends[0] == "" or WORD_CLASSES.get(ends[1]) == "verb" or (ends[1] == "" and _COPULAS.fullmatch(ends[0]))
+        if ends[0] == ""
+        or ends[1] in _VERBS
+        or not subject.isdisjoint(mine[ends])
+        or (ends[1] == "" and _COPULAS.fullmatch(ends[0]))
     )
 
 
-_ARTICLE = "|".join(word for word, sort in WORD_CLASSES.items() if sort == "article")
-_BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLE}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLE}) ")
+ARTICLES = "|".join(word for word, sort in WORD_CLASSES.items() if sort == "article")
+_BEGINS_WITH_NAME = re.compile(rf"(?:{ARTICLES}) |[\u3400-\u9fff]|\w+ \w+s (?:{ARTICLES}) ")
 """Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
+_WITH_ARTICLE = re.compile(rf"\b(?:{ARTICLES}) (\w+)")
 ALL_BUT_SUBJECT = 0.72
 """Share of words from which a sentence without the first one, but with words of its own, may say the same."""
 LONGEST_SUBJECT = 3
@@ -280,7 +299,7 @@ def _between_common(
     found: dict[tuple[str, str], list[str]] = {}
     left, between = "", list[str]()
     for word, full in lexemes:
-        if (word, full) in common and (full or WORD_CLASSES.get(word) == "verb"):
+        if (word, full) in common and (full or word in _VERBS):
             found.setdefault((left, word), between)
             left, between = word, []
         elif full and not word[0].isdigit():
@@ -301,7 +320,7 @@ def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
     ]
 
 
-_FIRST_PERSON = frozenset({"i", "me", "user", "user's"})
+_FIRST_PERSON = frozenset({"i", "me", "je", "ich", "user", "user's", "utilisateur", "nutzer"})
 """Words for the user, who is called so in a summary."""
 
 

@@ -242,7 +242,7 @@ _THEN = re.compile(
 
 
 _THEN_WORDS = "|".join(alternatives("sense", name) for name in ("before", "after"))
-_NOT_THEN = re.compile(rf",? (?:and )?(?:not|nicht|pas|no|não|не) (?:{_THEN_WORDS})\b(?! \w)")
+_NOT_THEN = re.compile(rf",? (?:and )?(?:not|never|nicht|nie|pas|no|não|не) (?:{_THEN_WORDS})\b(?: it\b)?(?! \w)")
 """Redundant ends such as "not before" in "after the call, not before"."""
 
 

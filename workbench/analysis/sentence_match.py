@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from workbench.analysis.concepts import content_terms, token_terms
 from workbench.analysis.contradiction import contradicts
-from workbench.analysis.distortion import distorts, has_other_subject, label_words
+from workbench.analysis.distortion import ARTICLES, distorts, has_other_subject, label_words
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
 from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, order_agreement
 from workbench.facts.amounts import Value, values_in
-from workbench.facts.terms import TOKEN
+from workbench.facts.terms import NUMBER_WORDS, TOKEN
 from workbench.facts.word_tables import bounded, pattern, words
 from workbench.facts.wording import is_question
 
@@ -185,12 +185,12 @@ def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
     relevant = frozenset[str]().union(*(part for part in sense.parts if part & known))
     if len(relevant & known) < LEAST_KNOWN * len(relevant) or _is_assumed(wording, sense):
         return False
-    denied = {term for term, sign in wording.sense.signs.items() if sign < 0}
-    if denied and denied.isdisjoint(found_words(wording, sense)) and _BINDING.search(wording.sense.text):
-        return False  # a rule without what it forbids
     beside = len(sense.order) > 2 * len(wording.order)  # the question may be about something else
     if not (beside and is_question(sense.text)) and is_doubted(sense.text) and not is_doubted(wording.sense.text):
         return False
+    denied = {term for term, sign in wording.sense.signs.items() if sign < 0}
+    if denied and denied.isdisjoint(found_words(wording, sense)) and _BINDING.search(wording.sense.text):
+        return False  # a rule without what it forbids
     if not wording.verb and has_other_subject(wording.sense, sense, wording.language, known - wording.terms):
         return False
     swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
@@ -256,9 +256,26 @@ def is_right(wording: SentenceQuery, sense: Sense, complete: bool) -> bool:
     fact, text = wording.sense, sense
     if is_labelled_rejected(text.text) and not is_labelled_rejected(fact.text):
         return False
-    if distorts(fact, text, wording.language, complete):
+    if distorts(fact, text, wording.language, complete) or contradicts(fact, text):
         return False
-    return not contradicts(fact, text)
+    return not _is_qualified_otherwise(wording, sense)
+
+
+_QUALIFIED = re.compile(
+    rf"\b(?:(?:{ARTICLES}) (?P<one>\w+) (?=(?P<of>\w+))"
+    rf"|(?P<number>\d[\d.,]*|{'|'.join(NUMBER_WORDS)}) (?:\w+ of )?(?P<counted>(?!times)[^\W\d_]+))\b"
+)
+
+
+def _is_qualified_otherwise(wording: SentenceQuery, sense: Sense) -> bool:
+    """True if a text has other words, and lacks "aisle" of "the aisle seat", or "seats" of "four seats"."""
+    found, language = found_words(wording, sense), wording.language
+    pairs = (
+        [token_terms(match[one] or match[other], language) for one, other in (("one", "counted"), ("of", "number"))]
+        for match in _QUALIFIED.finditer(wording.sense.text)
+    )
+    lacking = any(beside and found.issuperset(beside) and not found.issuperset(word) for word, beside in pairs)
+    return lacking and not {*sense.order} <= known_words(wording, sense) | _light(language)
 
 
 # --- rejected statements ----------------------------------------------------------------------------------------------
