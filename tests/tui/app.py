@@ -177,9 +177,9 @@ async def on_bench(
 
 @asynccontextmanager
 async def at_rest(first: First, size: tuple[int, int] = (120, 40), **settings: object) -> AsyncIterator[Pilot[None]]:
-    """The app with whatever it opens with, once nothing is at work any more. It is painted with the first key."""
+    """The app with whatever it opens with, once nothing is at work any more."""
     async with app_of(first, **settings).run_test(size=size) as pilot:
-        await settled(pilot, painted=False)
+        await settled(pilot)
         yield pilot
 
 

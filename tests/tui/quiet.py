@@ -43,17 +43,10 @@ def paint_later(screen: Screen[Any]) -> None:
 
 
 def paint(app: App[Any]) -> bool:
-    """Have the widgets draw what has changed since; whether anything had. The lines are not put together into a screen:
-    no terminal is there to see it, and that takes as long again."""
-    compositor = app.screen._compositor if app.screen_stack and not app._exit else None
-    if compositor is None or not compositor._dirty_regions:
+    """Paint what has changed since; whether anything had."""
+    if app._exit or not app.screen_stack or not app.screen._compositor._dirty_regions:
         return False
-    changed = [*compositor._dirty_regions]
-    compositor._dirty_regions.clear()
-    for widget, (region, clip) in [*compositor.visible_widgets.items()]:
-        seen = region.intersection(clip)
-        if widget is not app.screen and any(map(seen.overlaps, changed)):
-            widget.render_lines(seen.translate(-region.offset))
+    _PAINT(app.screen)
     return True
 
 
