@@ -176,7 +176,7 @@ _SELF_ANCHORED = frozenset(
 """Roles whose patterns contain their own anchors."""
 
 
-_HELPERS = frozenset(
+_NO_ROLES = frozenset(
     (
         "link",
         "definite",
@@ -216,7 +216,7 @@ class Grammar:
 
     def found(self, low: str) -> frozenset[str]:
         """Return the roles in a lower-case sentence."""
-        found = {role for role in self.roles if role not in _HELPERS and self.has(role, low)}
+        found = {role for role in self.roles if role not in _NO_ROLES and self.has(role, low)}
         places = self._clauses(low) if self.beginning else ()
         for role, pattern in self.beginning.items():
             matches = _compile(pattern).match

@@ -69,18 +69,18 @@ def updates(sentences: tuple[str, ...], messages: tuple[int, ...], *, works: boo
 
 class _Sentence(Struct, frozen=True):
     """A sentence as compared. `words`: in order, without words that only say when ("now"); "," ends a clause. `terms`:
-    content terms without values. `heard`: its words without possessive endings. `fields`: its terms by field. `gone`:
-    terms of the clauses in which something ends. `cues`: its functions (entries of the word tables, marks of its
-    topic). `chat`: an order, a feeling or code, hardly a fact. `older`, `newer`: its own points as the older and as the
-    newer sentence."""
+    content terms without values. `plain_words`: its words without possessive endings. `fields`: its terms by field.
+    `dropped`: terms of the clauses in which something ends. `cues`: its functions (entries of the word tables, marks of
+    its topic). `chat`: an order, a feeling or code, hardly a fact. `older`, `newer`: its own points as the older and as
+    the newer sentence."""
 
     words: tuple[str, ...]
     terms: frozenset[str]
     values: Mapping[str, frozenset[str]]
     names: frozenset[str]
-    heard: frozenset[str]
+    plain_words: frozenset[str]
     fields: Mapping[str, set[str]]
-    gone: frozenset[str]
+    dropped: frozenset[str]
     cues: frozenset[str]
     orders: bool
     chat: bool
@@ -123,15 +123,27 @@ def _read(text: str, language: str) -> _Sentence:
         "changes": not cues.isdisjoint(("now", "changes", "moved", "sets")),
         "quiet": cues.isdisjoint(_TELLING),
     }
-    heard = frozenset(map(_bare, words))
-    gone = frozenset(content_terms(leaving, language))
+    plain_words = frozenset(map(_bare, words))
+    dropped = frozenset(content_terms(leaving, language))
     fields: dict[str, set[str]] = defaultdict(set)
     for match in TOKEN.finditer(bare.lower()):
         for term in terms.intersection(token_terms(match[0], language)):
             for field in _fields(language).get(_base(match[0]), ()):
                 fields[field].add(term)
     return _Sentence(
-        words, terms, values, names, heard, fields, gone, cues, orders, chat, language, _points(older), _points(newer)
+        words,
+        terms,
+        values,
+        names,
+        plain_words,
+        fields,
+        dropped,
+        cues,
+        orders,
+        chat,
+        language,
+        _points(older),
+        _points(newer),
     )
 
 
@@ -354,7 +366,7 @@ def _both_hold(old: _Sentence, new: _Sentence) -> bool:
         and old.terms <= new.terms
         and all(old.values[kind] == new.values.get(kind) for kind in old.values)
     )
-    return (repeats and old.terms.isdisjoint(new.gone)) or (
+    return (repeats and old.terms.isdisjoint(new.dropped)) or (
         len(_changed(old, new)) > 1 and new.cues.isdisjoint(_TELLING)
     )
 
@@ -365,7 +377,7 @@ def _keys(one: _Sentence) -> frozenset[str]:
 
 def _common(old: _Sentence, new: _Sentence, rarity: Mapping[str, float]) -> dict[str, float]:
     """Return what two sentences have in common, with its share of the points."""
-    name = max((rarity[f"~{word}"] for word in old.names & new.heard), default=0.0)
+    name = max((rarity[f"~{word}"] for word in old.names & new.plain_words), default=0.0)
     shared = [rarity[term] for term in old.terms & new.terms]
     other = bool(old.names) and bool(new.names - old.names)
     fields = (
@@ -378,7 +390,7 @@ def _common(old: _Sentence, new: _Sentence, rarity: Mapping[str, float]) -> dict
         "rarest": max(shared, default=0.0),
         "name": name,
         "field": max((rarity[f"={field}"] for field in fields), default=0.0),
-        "gone": max((rarity[term] for term in old.terms & new.terms & new.gone), default=0.0),
+        "gone": max((rarity[term] for term in old.terms & new.terms & new.dropped), default=0.0),
         "kind": any(
             kind != "name" and kind in old.values and not old.values[kind] & now for kind, now in new.values.items()
         ),
