@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
-import ssl
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -51,7 +48,6 @@ from workbench.summarizers.live_events import (
     partial_text,
 )
 from workbench.summarizers.protocols.cache_marks import MARK
-from workbench.summarizers.protocols.client import certificates_of
 
 EVERY = ("messages", "chat", "responses")
 OVERLOADED = error(529, "overloaded_error", "Overloaded")
@@ -281,26 +277,6 @@ async def test_a_client_finds_its_server_in_its_environment(
     got, _ = await ask(request(), connection=whom)
     assert isinstance(got, Summary)
     assert whom.address in (api.url, f"{api.url}/v1")
-
-
-def test_certificates_are_read_once_and_again_where_the_environment_names_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
-    anthropic, openai = map(importlib.import_module, ("anthropic", "openai"))
-    usual = certificates_of(anthropic)
-    assert certificates_of(openai) is usual
-    assert usual.verify_mode == ssl.CERT_REQUIRED
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    assert certificates_of(anthropic) is not usual
-    assert certificates_of(anthropic).get_ca_certs() == []
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
-    with pytest.raises(FileNotFoundError):
-        certificates_of(anthropic)
-    monkeypatch.delenv("SSL_CERT_FILE")
-    monkeypatch.delenv("SSL_CERT_DIR")
-    assert certificates_of(anthropic) is usual
 
 
 async def test_tries_are_bounded(api: FakeApi) -> None:

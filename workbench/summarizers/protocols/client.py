@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import ssl
-import sys
 from collections.abc import Iterable
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -46,9 +43,7 @@ def start_client(
             max_retries=0,
             timeout=timeout_s,
             # A redirect would send the session to a host that the user did not name.
-            http_client=sdk.DefaultAsyncHttpxClient(
-                follow_redirects=False, event_hooks={"response": [bound_response]}, verify=certificates_of(sdk)
-            ),
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [bound_response]}),
         )
     except Exception as error:
         # Proxies, certificates, addresses: clients and transports raise many errors while starting.
@@ -56,21 +51,6 @@ def start_client(
         if isinstance(error, OSError) and (file := os.environ.get("SSL_CERT_FILE")):  # which the error does not name
             why = f"SSL_CERT_FILE names {file}, whose certificates cannot be read ({error.strerror})"
         raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
-
-
-def certificates_of(sdk: ModuleType) -> ssl.SSLContext:
-    """Return the TLS context that the package's HTTP library makes by default; one for all clients of the process.
-    Raises OSError if SSL_CERT_FILE or SSL_CERT_DIR names nothing readable."""
-    library = next(one for one in sdk.DefaultAsyncHttpxClient.__mro__ if one.__name__ == "AsyncClient").__module__
-    return _read_certificates(library.partition(".")[0], *map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
-
-
-@cache
-def _read_certificates(library: str, file: str | None, folder: str | None) -> ssl.SSLContext:
-    """To read the certificates takes 20 to 40 ms, most of what a client costs. Files that the environment names are
-    read again when it names others."""
-    context: ssl.SSLContext = sys.modules[library].create_ssl_context()
-    return context
 
 
 def json_document(data: bytes) -> dict[str, Any]:
