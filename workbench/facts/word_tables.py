@@ -15,7 +15,7 @@ module:
     stated      words with which users describe themselves and their situation: `workbench.facts.statements`
     typed       first person singular, and words of address and pointing: `workbench.facts.pasted_lines`
     fields      words of one attribute of a thing (its cost, its place): `workbench.facts.updates`
-    replaced    words that decide the topic of a sentence, and whether it replaces another: `workbench.facts.topics`
+    replaced    words that decide the topic of a sentence, and whether it replaces another: `workbench.facts.phrases`
 """
 
 from __future__ import annotations
