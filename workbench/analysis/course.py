@@ -109,8 +109,8 @@ class Course:
     """Messages of one or more epochs in one sequence.
 
     `members[i]` is the index of message i in `Session.messages`; `starts[k]` the first message of the k-th epoch, whose
-    number is `numbers[k]`. `recorded` is the number of messages in the first epoch: recorded usage refers to exactly
-    this context up to there. `measure` computes `figures` on first use.
+    number is `numbers[k]`. `recorded` is the number of messages of the first epoch: up to there, recorded usage is that
+    of the course. `measure` computes `figures` on first use.
     """
 
     session: Session
@@ -245,7 +245,7 @@ class Course:
 
 def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
     """Return the course from epoch `first` to the end. Its figures are computed now, from the counts that `counter` has
-    and the `scale` of an exact count, if any. Messages have their sizes in their own epoch, anchored on its usage.
+    and the `scale` of an exact count, if any. Each message is sized in its own epoch, by the usage recorded in it.
     Raises ValueError if there is no such epoch."""
     course = lazy_course(session, counter, first=first, scale=scale)
     _ = course.figures

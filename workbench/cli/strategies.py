@@ -44,8 +44,8 @@ def presets(name: str | None, properties: bool, as_json: bool, as_csv: str | Non
     elif name:
         _write(*_sources(name), as_json=as_json, as_csv=as_csv)
     else:
-        about = None if as_csv else LONG_TEXT
-        rows = (Row((one.id, one.strategy, one_line(one.about, about or len(one.about)))) for one in every)
+        width = None if as_csv else LONG_TEXT
+        rows = (Row((one.id, one.strategy, one_line(one.about, width or len(one.about)))) for one in every)
         table = Table("presets", "", columns("id:text:preset strategy description:text:about"), tuple(rows))
         _write(table, {"presets": every}, as_json=as_json, as_csv=as_csv)
 

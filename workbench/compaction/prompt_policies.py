@@ -33,7 +33,7 @@ class TextPolicy(Policy):
     """
 
     builtin_texts: ClassVar[Mapping[str, BuiltinText]] = {}
-    """Fields with such texts, prompts first. The built-in text replaces a text in the other language."""
+    """Built-in text of each field, prompts first. It is sent in place of a text in the other language."""
 
     language: Language = vocabulary.language("en")
 
@@ -96,8 +96,8 @@ class SummaryPolicy(TextPolicy):
 
 
 class RequestShapePolicy(SummaryPolicy):
-    """Settings for summarizing a conversation from its beginning up to some message, which can therefore also be sent
-    as messages."""
+    """Settings for summarizing a conversation from its beginning up to some message. This part can be sent as one
+    text or as messages."""
 
     request_shape: RequestShape = vocabulary.request_shape("text")
 

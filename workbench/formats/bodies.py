@@ -31,7 +31,7 @@ _NOWHERE = Path()
 class ApiRequest:
     """A request: its messages, beginning with the system prompt, its tools, and the model it names.
 
-    `source` of a message numbers the items of the request; `items` is their number.
+    `source` of a message has the indexes of its items in the request; `items` is the number of all items.
     """
 
     api: Api
@@ -115,9 +115,9 @@ def summary_in(response: Any) -> tuple[Message, dict[str, Any]] | None:
     if block is None:
         return None
     iterations = [dict_of(one) for one in list_of(dict_of(body.get("usage")).get("iterations"))]
-    bill = next((anthropic_usage(one) for one in iterations if one.get("type") == "compaction"), None)
+    usage = next((anthropic_usage(one) for one in iterations if one.get("type") == "compaction"), None)
     rest = {**body, "content": [other for other in content if other is not block]}
-    return Message("summary", "assistant", (compacted(block),), "summary", usage=bill), rest
+    return Message("summary", "assistant", (compacted(block),), "summary", usage=usage), rest
 
 
 def _of_anthropic(body: dict[str, Any], id: str) -> Message | None:

@@ -237,8 +237,8 @@ def _as_list(places: Callable[[Machine], Iterable[Place]]) -> Callable[[Machine]
 
 
 def _guarded(name: str, function: Callable[[T], R]) -> Callable[[T], R]:
-    """Wrap a function of a plug-in, which is called for files of other formats, too: it raises only BadInput, which
-    names the plug-in."""
+    """Wrap a plug-in's function: any error becomes BadInput naming the plug-in, whose functions are called for files
+    of other formats, too."""
 
     def guarded(what: T) -> R:
         try:

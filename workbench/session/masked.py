@@ -97,9 +97,9 @@ def _texts_in(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Message]) -> str:
-    """Mask the parts of secrets that cuts have left in `text`, a request made of shortened texts of `messages`. A part
-    of a secret can no longer be recognised by itself, nor can a complete one whose name was cut off. Only for display:
-    the request is sent unmasked. `masked`: the masked form of each message."""
+    """Mask the parts of secrets that cuts have left in `text`, a request made of shortened texts of `messages`. Neither
+    a part of a secret nor a secret without the name before it is recognised by itself. Only for display: the request is
+    sent unmasked. `masked`: the masked form of each message."""
     secrets = {
         one for pair in zip(messages, masked, strict=True) if pair[0] is not pair[1] for one in _secrets_of(*pair)
     }
@@ -131,7 +131,7 @@ def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
 
 
 def _shared(secret: str, before: str) -> int:
-    """Return the length of the longest beginning of a secret that ends the text before a cut; 0 below `LEAST`."""
+    """Return the length of the longest prefix of `secret` with which `before` ends; 0 if shorter than `LEAST`."""
     at = before.rfind(secret[:LEAST])
     while at >= 0:
         if secret.startswith(before[at:]):

@@ -31,8 +31,8 @@ from workbench.summarizers.run_records import RunRecord
 QUESTIONS_PER_PROMPT = 12
 """Questions in one prompt. Prompts have fewer if the questions run out, or if each one left would give away an answer.
 The number is fixed because the number of questions in one prompt moves the share of right answers, in a published study
-by 9 to 11 points: shares with different numbers cannot be compared. 12 divides 20 questions with their 4 controls, and
-40 with their 8, without a rest."""
+by 9 to 11 points: shares with different numbers cannot be compared. 20 questions and their 4 controls fill 2 prompts,
+40 and their 8 fill 4."""
 
 JUDGEMENTS_PER_CALL = 40
 

@@ -195,7 +195,7 @@ def _spot_findings(
 
 
 def _after_answers(course: Course, index: int) -> int:
-    """Return the first index before which `ANSWERS` answers have followed message `index`; past the end if there are
+    """Return the index right after the `ANSWERS`-th answer that follows message `index`; past the end if there are
     fewer."""
     at = bisect_right(course.answers, index) + ANSWERS - 1
     return course.answers[at] + 1 if at < len(course.answers) else len(course.messages) + 1

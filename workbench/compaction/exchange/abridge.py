@@ -42,7 +42,7 @@ class AbridgedHistoryParams(BaseModel):
 class AbridgedEntry:
     """User request and the agent's actions for it, rendered as `text`.
 
-    `spans`: its messages in the context, without those older than the context and without summaries in between.
+    `spans`: those of its messages that are still in the context, without summaries between them.
     """
 
     spans: tuple[Span, ...]
@@ -82,8 +82,8 @@ def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Abr
 
 
 def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
-    """Messages of each user request with all exchanges up to the next request, oldest first. The newest request comes
-    first; `messages` are newest first."""
+    """Yield each user request with all messages up to the next request, from the newest request back. `messages` are
+    newest first; those of a request are yielded oldest first."""
     request: list[Place] = []
     has_request = False
     for shape, index in messages:
@@ -105,8 +105,8 @@ def _entry_text(
     continues: bool,
     params: AbridgedHistoryParams,
 ) -> str:
-    """Text of one entry, cached with the stored history: in a long session, a compaction needs most entries of the one
-    before."""
+    """Text of one entry, cached with the stored history: in a long session, most entries are needed again by the next
+    compaction."""
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
     if key not in stored_history.abridged_texts:
@@ -128,7 +128,7 @@ def _entry(
     """Text of one entry, from the request's masked `messages`. The request is answered if its last message is the
     agent's and calls no tool. It continues in the tail if the results of its open calls are there (`continues`); else
     it was interrupted."""
-    has_request = "\n".join(message.user_text for message in messages if message.user_text)
+    user_text = "\n".join(message.user_text for message in messages if message.user_text)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:
         for action in actions_at(shape, index):
@@ -136,7 +136,7 @@ def _entry(
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
     values = {
-        "user_message": clip_middle(has_request, params.user_message_chars_limit),
+        "user_message": clip_middle(user_text, params.user_message_chars_limit),
         "has_actions": bool(done),
         "files_modified": _first_targets(done.get("modified"), params.num_files_modified_limit),
         "files_created": _first_targets(done.get("created"), params.num_files_created_limit),

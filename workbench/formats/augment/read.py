@@ -57,7 +57,7 @@ class Reader(Document):
             places = range(len(messages), len(messages) + len(entry_messages))
             time = seconds_of(dict_of(entry).get("finishedAt"))
             messages += entry_messages
-            # A copy did not exist when the summary before it was written, whatever its time.
+            # A copy has the time of its original, but was made after the summary before it.
             times += [None if dict_of(entry).get(COPY) else time] * len(entry_messages)
             stale_until = len(messages) if dict_of(entry).get(STALE_USAGE) else stale_until
             if not (isinstance(entry, dict) and entry.get("completed") is False):

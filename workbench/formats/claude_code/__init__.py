@@ -11,8 +11,8 @@ The file does not say which lines are sent to the model:
   `read_part` reads one sub-agent from the session's file or from a file next to it.
 `requests` rebuilds the requests that the newest versions record.
 
-Tested with Claude Code 2.1.330: all requests in its files, and what it sent after resuming sessions of 2.1.17 to
-2.1.330 and exports of them.
+Tested with Claude Code 2.1.330: all requests in its files, and the requests that it sent after it resumed sessions of
+2.1.17 to 2.1.330 and exports of these sessions.
 """
 
 from __future__ import annotations

@@ -42,9 +42,8 @@ def kinds_in(body: Item) -> dict[int, Kind]:
 
 
 def with_kinds_in_metadata(pieces: Sequence[int | bytes], body: Item) -> tuple[list[int | bytes], Item | None]:
-    """Return the pieces without ids on user and system items, and the body's metadata with the kinds of these items;
-    None if the body needs no metadata. Kinds that do not fit are lost.
-    """
+    """Return the pieces (index of a loaded item, or a new item) without ids on user and system items, and the body's
+    metadata with the kinds of these items; None if the body needs no metadata. Kinds that do not fit are lost."""
     loaded = kinds_in(body)
     kinds: dict[int, Kind] = {}
     items: list[int | bytes] = []

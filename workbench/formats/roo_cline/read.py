@@ -131,14 +131,14 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _TaskFolder) -
         waiting = tuple(call.id for call in message.calls)
         messages.append(message)
     records = [dict_of(item) for item in items]
-    spent = max((index for index, record in enumerate(records) if record.get(STALE_USAGE) is True), default=-1)
+    last_stale = max((index for index, record in enumerate(records) if record.get(STALE_USAGE) is True), default=-1)
     messages = [
-        replace(message, usage=None) if index <= spent else message
+        replace(message, usage=None) if index <= last_stale else message
         for index, message in enumerate(with_usage(messages, folder.chat.requests))
     ]
     condensed = {index: folder.chat.condensed.get(m.text) for index, m in enumerate(messages) if m.kind == "summary"}
     for index, found in condensed.items():
-        if found and found.time is not None:  # the history records the time of the message after it
+        if found and found.time is not None:  # in the history, a summary has the time of the message after it
             messages[index] = replace(messages[index], time=found.time)
             if not _has_originals(records, index):
                 for number in _older(messages, records, index, found.time):
@@ -223,8 +223,8 @@ def _epochs(
 ) -> tuple[Epoch, ...]:
     """Return an epoch before each summary and each sliding-window marker, and the current one.
 
-    The history does not record the messages from which a summary was made: those before it are taken, and, if the chat
-    records the time, older ones after it.
+    The history does not record the messages from which a summary was made: those before it are taken, and those after
+    it that are older than the time of the condensation in the chat, if recorded.
     """
     epochs: list[Epoch] = []
     for index, item in enumerate(items):
@@ -256,7 +256,7 @@ def _unexplained(message: Message) -> Message:
 
 
 def _older(messages: Sequence[Message], items: Sequence[dict[str, Any]], index: int, time: float) -> list[int]:
-    """Return the messages after the summary `index` that a condensation at `time` kept."""
+    """Return the indexes of the messages after the summary `index` that a condensation at `time` kept."""
     older: list[int] = []
     for number in range(index + 1, len(messages)):
         stamp = messages[number].time
@@ -268,7 +268,7 @@ def _older(messages: Sequence[Message], items: Sequence[dict[str, Any]], index: 
 
 
 def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end: int) -> list[int]:
-    """Return the messages that Roo sends of the first `end`."""
+    """Return the indexes of those of the first `end` messages that Roo sends."""
     newest = next((index for index in range(end - 1, -1, -1) if items[index].get("isSummary") is True), None)
     if newest is None:
         members = list(range(end))
