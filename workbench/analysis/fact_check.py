@@ -369,7 +369,7 @@ def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactV
 
 
 def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
-    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`. An amount is there
+    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`. An amount counts
     in any unit."""
     have = found_words(wording, sense)
     weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}

@@ -74,11 +74,11 @@ class Layout:
 class Gauge(NamedTuple):
     """How full a context is at one moment. A replay makes one before each call of a session.
 
-    `lead`: leading own system messages among the `messages`. `chars`: size of the history in `api_chars` (compact JSON
-    as the model sees it). `tokens`: whole context, overhead included, on the basis of the context's sizes.
-    `input_tokens`, `input_chars`: the current input alone, the request without an answer. `last_usage`: billed tokens
-    of the last API call, input, cache and output together, None without one. `limit`: context window and its source,
-    None if unknown. `cache_age_ms`: see the function. `meters`: the strategy's own sums.
+    `lead`: the session's own system messages at the start, counted in `messages`, too. `chars`: size of the history in
+    `api_chars` (compact JSON as the model sees it). `tokens`: whole context, overhead included, on the basis of the
+    context's sizes. `input_tokens`, `input_chars`: the current input alone, the request without an answer.
+    `last_usage`: billed tokens of the last API call, input, cache and output together, None without one. `limit`:
+    context window and its source, None if unknown. `cache_age_ms`: see the function. `meters`: the strategy's own sums.
     """
 
     messages: int = 0
@@ -118,9 +118,9 @@ def cache_age_ms(answer: Message | None, newest: Message | None, at: float | Non
 class RunningMeter(Protocol):
     """A strategy's own sum over the messages of a context, from the first to the last.
 
-    Created for an empty context and a policy, it receives one message after another, each once, and can be read after
-    any of them. A whole context is measured by the same additions as a replay, so that a replay stays linear. Use a
-    dataclass: if two new meters are equal, the context is not read again for a policy that does not affect the meter.
+    A new meter has no messages yet; each message is added once, and `value` can be read after any of them, so that a
+    replay stays linear. Use a dataclass: a new policy whose meter equals that of the policy before needs no second pass
+    over the context.
     """
 
     def add(self, message: Message, chars: int, tokens: int) -> None:

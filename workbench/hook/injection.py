@@ -90,8 +90,8 @@ def _newest_that_fit(lines: Sequence[str], tokens: int) -> list[str]:
 
 
 def estimated_tokens(text: str) -> int:
-    """Return an upper limit of the tokens of a text: one for three bytes of letters or spaces, and three for four
-    digits or signs. English has fewer tokens for its letters, Chinese as many, identifiers as many for their digits."""
+    """Return an upper limit of the tokens of a text: one token per three bytes of letters or spaces, and three tokens
+    per four digits or signs. English letters take fewer; Chinese text and the digits of identifiers reach the limit."""
     signs = len(_SIGN.findall(text))
     return -(-(4 * len(text.encode()) + 5 * signs) // 12)
 

@@ -7,7 +7,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 SIXTEEN = "workbench-16"
-"""Theme for a terminal of sixteen colours: it uses only these, so that none is replaced by a neighbour."""
+"""Theme for a terminal of sixteen colours: it uses only these, so the terminal shows every colour as it is."""
 _BLUE, _MAGENTA, _CYAN, _YELLOW, _RED, _GREEN = "#5555ff", "#ff55ff", "#55ffff", "#ffff55", "#ff5555", "#55ff55"
 
 THEMES = (
@@ -122,7 +122,7 @@ _NAMED = ("background", "text-error", "text-success", "text-warning", "text-prim
 
 
 def named_colours(theme: Theme) -> TerminalTheme:
-    """Colours of the names used in tables: the theme's own, which are readable on its backgrounds, also as greys."""
+    """Colours for the names that tables use, such as red: the theme's own, which are readable on its backgrounds."""
     known = {**theme.to_color_system().generate(), **theme.variables}
     eight = [Color.parse(known[name]).rgb for name in (*_NAMED, "foreground")]
     return TerminalTheme(eight[0], eight[-1], eight)

@@ -22,7 +22,7 @@ from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResu
 
 _ID = "atif"
 _NOT_RESUMABLE = "ATIF is a record: no agent resumes it"
-_SPENT = in_document(STALE_USAGE, ("extra",))
+_STALE_MARK = in_document(STALE_USAGE, ("extra",))
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -61,7 +61,7 @@ def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes],
                 _add_message(steps, message, losses)
     with_usage = (n for n in range(len(steps) - 1, -1, -1) if _has_usage(steps[n]))
     if (newest := next(with_usage, None)) is not None and isinstance(raw := steps[newest], bytes):
-        steps[newest] = _SPENT.put(raw, b"true") or raw
+        steps[newest] = _STALE_MARK.put(raw, b"true") or raw
     return [_number_step(step, number) for number, step in enumerate(steps, 1)]
 
 
@@ -79,7 +79,7 @@ def _number_step(step: bytes | Item, number: int) -> bytes:
 
 
 def _with_summary_mark(raw: bytes, message: Message) -> bytes:
-    """Return a kept step; a summary gets a mark of its own, as its boundary may be dropped."""
+    """Return a kept step. A summary is marked as one, because the boundary that shows it may be dropped."""
     step = dict_of(loads(raw))
     extra = dict_of(step.get("extra"))
     if message.kind != "summary" or extra.get(MARK):

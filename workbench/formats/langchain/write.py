@@ -29,7 +29,7 @@ _NAMES: dict[Role, tuple[str, str]] = {
 
 
 _BILLS = (b'"usage_metadata"', b'"token_usage"', b'"usage"')
-_SPENT = in_document(STALE_USAGE, *((*form, "additional_kwargs") for form in FORMS))
+_STALE_MARK = in_document(STALE_USAGE, *((*form, "additional_kwargs") for form in FORMS))
 _FORMS = ("constructor", "type and data", "flat")
 
 
@@ -66,7 +66,7 @@ def _with_stale_mark(raws: Sequence[bytes], found: list[int | bytes]) -> list[in
         n for n, at in reversed([*enumerate(found)]) if isinstance(at, int) and any(k in raws[at] for k in _BILLS)
     )
     if (newest := next(billed, None)) is not None and isinstance(at := found[newest], int):
-        found[newest] = _SPENT.put(raws[at], b"true") or at
+        found[newest] = _STALE_MARK.put(raws[at], b"true") or at
     return found
 
 

@@ -34,7 +34,7 @@ from workbench.formats.openhands.events import (
     key_of,
 )
 from workbench.formats.openhands.stores import state_of
-from workbench.formats.openhands.v1 import OpenHandsFacts, abandoned_events, is_leaf
+from workbench.formats.openhands.v1 import OpenHandsFacts, abandoned_events, is_side_event
 from workbench.session import (
     Compaction,
     LoadWarning,
@@ -181,7 +181,7 @@ class Reader(Transcript):
             self.loop = set()
             self.loops.append(self.loop)
         elif not continues_loop(event):
-            hangs = is_leaf(event) and self.parents and key_of(event) not in self.parents
+            hangs = is_side_event(event) and self.parents and key_of(event) not in self.parents
             self.loop = self.loop if hangs else None
             return
         if self.loop is not None:

@@ -29,7 +29,7 @@ Event = dict[str, Any]
 ROOT = "__root__"
 """Parent id of an event that begins a new tree."""
 
-_LEAVES = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
+_SIDE_EVENTS = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 
 
 def abandoned_events(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> frozenset[int]:
@@ -43,7 +43,7 @@ def abandoned_events(events: Sequence[Any], state: Event, warnings: list[LoadWar
         return frozenset()
     places = {as_text(event["id"]): n for n, event in enumerate(events) if is_v1(event) and "id" in event}
     path = _path(events, places, _head(events, places, state, warnings), warnings)
-    hanging = {n for n, e in enumerate(events) if is_leaf(e) and _parent(events, places, n) in path}
+    hanging = {n for n, e in enumerate(events) if is_side_event(e) and _parent(events, places, n) in path}
     others = frozenset(range(len(events))) - path - hanging
     if others:
         text = f"{len(others)} of {len(events)} events are on other branches and not sent"
@@ -59,7 +59,7 @@ def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings:
         warnings.append(LoadWarning(f"the event {named}, where the conversation continues, is missing"))
     elif state.get("head_is_empty") is True:
         return None
-    return next((n for n in range(len(events) - 1, -1, -1) if is_v1(events[n]) and not is_leaf(events[n])), None)
+    return next((n for n in range(len(events) - 1, -1, -1) if is_v1(events[n]) and not is_side_event(events[n])), None)
 
 
 def _path(
@@ -84,8 +84,8 @@ def _parent(events: Sequence[Any], places: dict[str, int], place: int) -> int | 
     return places.get(as_text(named))
 
 
-def is_leaf(event: Any) -> bool:
-    return dict_of(event).get("kind") in _LEAVES
+def is_side_event(event: Any) -> bool:
+    return dict_of(event).get("kind") in _SIDE_EVENTS
 
 
 _ID = re.compile(r"[0-9a-fA-F-]{8,100}")
@@ -115,7 +115,7 @@ def folder(session: Session, data: bytes) -> Folder | None:
     id = uuid4()
     state: dict[str, Any] = {**own.state, "id": str(id)}
     if "leaf_event_id" in state or any(event.get("parent_id") for event in events):
-        state["leaf_event_id"] = next((event["id"] for event in reversed(events) if not is_leaf(event)), None)
+        state["leaf_event_id"] = next((event["id"] for event in reversed(events) if not is_side_event(event)), None)
     if "stats" in state:
         state["stats"] = _without_usage(dict_of(state["stats"]))
     named = {

@@ -64,7 +64,7 @@ _TAGS = ("file", "skill")
 
 class Reader(Transcript):
     """Reader of the entries in file order. `places`: entry ids by position in the file; version 1 refers to entries by
-    position. `last`: id of the newest entry. `spent`: number of the last message marked as stale usage, -1 for none.
+    position. `last`: id of the newest entry. `last_stale`: number of the last message with stale usage, -1 for none.
     `other_costs`: dollars of calls without a response in the conversation: summaries, calls within tools, cache
     warming."""
 
@@ -76,7 +76,7 @@ class Reader(Transcript):
         self.entries: dict[str, TreeEntry] = {}
         self.places: list[str] = []
         self.last: str | None = None
-        self.spent = -1
+        self.last_stale = -1
         self.other_costs: list[float] = []
 
     def take(self, value: dict[str, Any], index: int, line: int) -> None:
@@ -112,7 +112,7 @@ class Reader(Transcript):
         message, entry.sent = self._message(value, id, index, first_prompt=not entry.prompted)
         if message is not None:
             entry.message = self.add(message)
-            self.spent = entry.message if value.get(STALE_USAGE) is True else self.spent
+            self.last_stale = entry.message if value.get(STALE_USAGE) is True else self.last_stale
             entry.prompted = entry.prompted or (message.role == "system" and bool(message.blocks))
         if error := _failure_of(value, id, line):
             entry.failed = error.text
@@ -171,7 +171,7 @@ class Reader(Transcript):
         header = self.header
         forked = seconds_of(header.get("timestamp")) if header.get("parentSession") else None
         own = replayed_before(found.messages, forked)
-        found.messages = [*without_stale_usage(own, found.epochs[-1].members, self.spent)]
+        found.messages = [*without_stale_usage(own, found.epochs[-1].members, self.last_stale)]
         ordered, place = found.in_order()
         messages = with_user_text(ordered, _TAGS)
         entries = [self.entries[id] for id in path]
