@@ -21,8 +21,8 @@ class SessionGroup:
     `before`, `after` (tokens), `seconds` and `overhead` (tokens) are medians of the known values, None without any.
     `cost` of the sessions and `compacting`, the approximate cost of their compactions, are sums of the known dollars;
     `removed_messages` is None if unknown for every compaction. `manual` counts compactions that the user started,
-    `larger` those that made the context larger. `copies` are counted in another session and in no other figure. `lost`
-    of `instructions` were lost in compactions where that is known; `unread` counts the other compactions.
+    `larger` those that made the context larger. `copies` those copied from another session, which no other figure
+    counts. `lost` of `instructions` were lost in compactions where that is known; `unread` counts the other ones.
     """
 
     key: tuple[str, ...]

@@ -45,9 +45,9 @@ class FileResult:
 
 
 def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None) -> Iterator[AuditFile | SessionRow]:
-    """Yield the files that may be sessions, each once: below `folders`, each of which may itself be a session, or
-    without folders in the places `looked_at` (None: those of all agents). A folder with too many files also yields a
-    row with an error. Raises BadInput for a missing folder."""
+    """Yield the files that may be sessions, each once: `folders` that are sessions and the files below the others;
+    without `folders`, the files in the places `looked_at` (None: those of all agents). A folder with too many files
+    also yields a row with an error. Raises BadInput for a missing folder."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"{folder} does not exist; name a folder in which to look for sessions.")

@@ -93,19 +93,19 @@ def _compare_session(
     chosen: Selection, file: Path, policies: Sequence[Preset], answerer: PureSummarizer
 ) -> ComparedSession:
     bench = on_bench(chosen)
-    their = assess_recorded(bench)
+    recorded = assess_recorded(bench)
     # The preset's own name is the same in every session; the name in an assessment may depend on the agent's version.
-    named = [(one.name, one) for one in filter(None, (their,))]
+    named = [(recorded.name, recorded)] if recorded else []
     named += zip((preset.name for preset in policies), compare(bench, policies, answerer), strict=True)
     ranked = sorted(named, key=lambda pair: pair[1].rank)
     return ComparedSession(file, bench.epoch, bench.context.total.tokens, tuple(starmap(_figures, ranked)))
 
 
 def _figures(name: str, one: Assessment) -> OfflineFigures:
-    held, before = one.retention.whole, one.before.tokens
+    kept, before = one.retention.whole, one.before.tokens
     dollars = one.summary_cost if one.rates.known else None
     share = one.saved / before if before else None
-    return OfflineFigures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
+    return OfflineFigures(name, one.fit, one.after.tokens, share, kept.share, kept.right, dollars)
 
 
 def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:

@@ -12,7 +12,7 @@ from workbench.facts.terms import LANGUAGES_OF_STEMS, NUMBER_WORDS
 from workbench.facts.word_tables import LANGUAGES, SPACED, UNSPACED, alternatives, pattern
 
 KINDS = ("tongue", "pace", "day", "currency", "mask", "number")
-"""Kinds of values."""
+"""Kinds of values: name of a language, frequency, day, currency, format of a date, number."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Phrases:
 
 
 def phrases_for(low: str, stems: str = "english") -> Phrases:
-    """Return the patterns for a lower-case sentence: of its possible languages, and of the session's, that of
-    `stems`."""
+    """Return the patterns for a lower-case sentence, in its possible languages and the language of `stems`, which is
+    the session's."""
     possible = {*languages_of(low), SPACED[LANGUAGES_OF_STEMS.index(stems)]}
     return _phrases(tuple(one for one in LANGUAGES if one in possible), stems)
 

@@ -41,15 +41,15 @@ RECENT = 5
 class Diagnosis:
     """Cause of an overflow, or distance to it.
 
-    `points` is the growth of the whole session; all else is of the epoch (from 1). `total` is the size of its context,
-    `usage` the newest call's recorded prompt and answer, `window` the context window with its source. `limit` is the
-    size that counts as the overflow, None if unknown; `crossing` is the first call that reaches it without any
-    compaction. If no call reaches it and the agent did not compact after the last call, the context will reach it in
-    `rounds_left` rounds of `growth_per_round` tokens, the mean of the newest rounds. `triggers` are the chosen
-    strategy's at the end; `played` is the replay under it. `layers`, `tools`, `files`, `rounds` and `largest` break the
-    tokens down; `rework` follows the recorded compactions from the epoch on; `rewrites` covers the whole session (None
-    without cache figures in its usage). `failures` covers the whole session, `claims` the recorded summaries before and
-    after the epoch.
+    Figures are of the epoch (from 1) if nothing else is said. `points` is the growth of the session. `total` is the
+    size of its context, `usage` the newest call's recorded prompt and answer, `window` the context window with its
+    source. `limit` is the size that counts as the overflow, None if unknown; `crossing` is the first call that reaches
+    it without any compaction. If no call reaches it and the agent did not compact after the last call, the context will
+    reach it in `rounds_left` rounds of `growth_per_round` tokens, the mean of the newest rounds. `triggers` are the
+    chosen strategy's at the end; `played` is the replay under it. `layers`, `tools`, `files`, `rounds` and `largest`
+    break the tokens down; `rework` follows the recorded compactions from the epoch on; `rewrites` covers the whole
+    session (None without cache figures in its usage). `failures` covers the whole session, `claims` the recorded
+    summaries before and after the epoch.
     """
 
     session: Session
@@ -124,7 +124,7 @@ def diagnose(
     again = rework(course)
     on_stage("checking recorded summaries")
     claims = tuple(one for number in (epoch - 1, epoch) if (one := recorded_claims(session, number)))
-    on_stage("checking the bills")
+    on_stage("checking recorded usage")
     gaps = check_usage(session, course.counter).gaps_in(epoch)
     on_stage(f"replaying the session under {preset.name}")
     played = replay(course, preset, context.limit)
@@ -214,7 +214,7 @@ def _refused_request(context: Context, members: Sequence[int], refusals: Sequenc
 
 @dataclass(frozen=True, slots=True)
 class PresetFix:
-    """Use another policy. `words` complete the sentence "a: …"."""
+    """Use another policy. `words` say what the key `a` does: "use that preset"."""
 
     preset: Preset
     words: str
@@ -222,7 +222,7 @@ class PresetFix:
 
 @dataclass(frozen=True, slots=True)
 class MessageFix:
-    """Pin, drop or shorten messages, by id. `words` complete the sentence "a: …"."""
+    """Pin, drop or shorten messages, by id. `words` say what the key `a` does: "shorten it"."""
 
     does: Literal["pin", "drop", "shorten"]
     words: str

@@ -93,6 +93,6 @@ def _render(role: Role, text: str, losses: Losses) -> bytes:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Split into lines with their ends as aider does. The last has no end; it is empty where the text ends a line."""
+    """Split a text into lines as aider does. All keep their line ends but the last, which is "" after a line end."""
     *lines, last = text.splitlines(keepends=True) or [""]
     return [*lines, last] if last.splitlines() in ([], [last]) else [*lines, last, ""]

@@ -52,8 +52,8 @@ _ASSISTANT: Shape = {
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield faults: ids are unique and have the prefix of their kind; messages are ordered by time, then id, as
-    opencode loads them; an answer's parent is a user message before it."""
+    """Yield each broken rule. Ids are unique and have the prefix of their kind; messages are ordered by time, then id,
+    as opencode loads them; an answer's parent is a user message before it."""
     body = document(data)
     info = inner(body, "info", dict)
     if not str(info.get("id")).startswith("ses_"):
