@@ -191,25 +191,25 @@ def _retention(
             _print_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
-    held, needed = bench.retention(outcome), bench.later_use(outcome)
+    retention, needed = bench.retention(outcome), bench.later_use(outcome)
     states = rule_states(bench, outcome)
-    failed = failed_rules(held, states, fails_on)
-    judged = _judged(bench, outcome, held, parse_name(judge_name), spend_limit) if judge_name else None
+    failed = failed_rules(retention, states, fails_on)
+    judged = _judged(bench, outcome, retention, parse_name(judge_name), spend_limit) if judge_name else None
     if as_json:
         sizes = {
             "tokens_before": bench.context.total.tokens,
             "tokens_after": bench.context.outcome_size(outcome).tokens,
         }
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
-        write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": judged, "watched": states})
+        write_json(_head(bench), *chosen_and_done, retention, {"later_use": needed, "judge": judged, "watched": states})
     elif as_csv:
-        write_csv({"kinds": kinds_table(held), "lost": lacking_table(held)}, as_csv)
+        write_csv({"kinds": kinds_table(retention), "lost": lacking_table(retention)}, as_csv)
     else:
         epoch = epoch_words(bench.session, bench.epoch)
         write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
                       ("status", verdict(outcome.status, outcome.reason)),
                       *([("watched", "\n".join(map(state_words, states)))] if states else [])])  # fmt: skip
-        _print_retention(held, needed)
+        _print_retention(retention, needed)
         if judged:
             _print_judge(judge_name, judged)
     if failed:
@@ -225,10 +225,10 @@ def _print_judge(name: str, judged: JudgeResult) -> None:
 
 
 def _judged(
-    bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, spend_limit: SpendLimit
+    bench: Bench, outcome: Outcome, retention: Retention, name: SummarizerName, spend_limit: SpendLimit
 ) -> JudgeResult:
     """Ask a model about the facts and the labelled pairs, and print the usage on stderr."""
-    facts = facts_to_judge(held)
+    facts = facts_to_judge(retention)
     text = "\n".join(message.text for message in new_messages(outcome))
     call = run_named(bench, partial(judge_run, facts, text), name, spend_limit, journal=False)
     if words := call_words(call):
@@ -246,10 +246,10 @@ def _outcome(bench: Bench, context: Context, name: SummarizerName, spend_limit: 
 
 
 class _Recorded(Struct, frozen=True):
-    """Judged compaction that ended `epoch`; `held` is None if its summary cannot be read."""
+    """Judged compaction that ended `epoch`; `retention` is None if its summary cannot be read."""
 
     epoch: int
-    held: Retention | None
+    retention: Retention | None
     breaks: tuple[ContinuityFinding, ...]
     needed: LaterUse | None
     claims: RecordedClaims | None
@@ -265,17 +265,17 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
-        held = None if is_unreadable(outcome) else bench.retention(outcome)
-        breaks = continuity(bench.context.shape, outcome, held) if held else ()
-        found.append(_Recorded(number, held, breaks, bench.later_use(outcome), recorded_claims(session, number)))
+        retention = None if is_unreadable(outcome) else bench.retention(outcome)
+        breaks = continuity(bench.context.shape, outcome, retention) if retention else ()
+        found.append(_Recorded(number, retention, breaks, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
         documents = [
             {
                 "epoch": one.epoch,
-                "summary_readable": one.held is not None,
-                **(plain(one.held) if one.held else {}),
-                "continuity": one.breaks if one.held else None,
+                "summary_readable": one.retention is not None,
+                **(plain(one.retention) if one.retention else {}),
+                "continuity": one.breaks if one.retention else None,
                 "later_use": one.needed,
                 "claims": one.claims,
             }
@@ -287,10 +287,10 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         warn("this session records no such compaction.")
     for one in found:
         click.secho(f"compaction after epoch {one.epoch}", bold=True)
-        if one.held is None:
+        if one.retention is None:
             click.echo("not known: its summary cannot be read (none, or encrypted)")
         else:
-            _print_retention(one.held, one.needed)
+            _print_retention(one.retention, one.needed)
         for broken in one.breaks:
             click.echo(f"\ncontinuity: {printable(broken.text)}")
         if one.claims:
@@ -312,18 +312,18 @@ def _(step: Generation) -> dict[str, Any]:
 def later_use_document(found: LaterUse) -> dict[str, Any]:
     return {
         "kept_share": found.share,
-        "by_kind": {kind: {"kept": held, "needed": of} for kind, (held, of) in found.kinds.items()},
+        "by_kind": {kind: {"kept": kept, "needed": of} for kind, (kept, of) in found.kinds.items()},
         "lost": [{"kind": item.kind, "text": item.text} for item in found.lost],
     }
 
 
-def _print_retention(held: Retention, needed: LaterUse | None) -> None:
-    click.echo(f"head: {counted(held.head, 'message')}\n")
-    write_tables([kinds_table(held)])
+def _print_retention(retention: Retention, needed: LaterUse | None) -> None:
+    click.echo(f"head: {counted(retention.head, 'message')}\n")
+    write_tables([kinds_table(retention)])
     if needed:
         parts = ", ".join(f"{kind} {grouped(kept)} of {grouped(of)}" for kind, (kept, of) in needed.kinds.items())
         click.echo(f"\nneeded again later and not repeated in the session: {percent(needed.share)} ({parts})")
-    write_tables([lacking_table(held)], NAMED)
+    write_tables([lacking_table(retention)], NAMED)
 
 
 def _print_generations(bench: Bench, found: Generations, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Sessions at a glance: format, title and figures from the two ends of a file of any size, or from its format.
 
-Figures are of the last call in the tail; compactions are those seen. If the head shows calls and the tail none, its
-lines are long, and more of the tail is read.
+Figures are of the last call in the tail; compactions are those in the parts read. If the head shows calls and the tail
+none, the tail has long lines, and more of it is read.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Unreadable:
 
 
 def glance(path: Path, expected: Format | None = None) -> SessionGlance | Unreadable:
-    """Return the session at `path`, or the file as one if it has several. `expected` is the format that is tried
-    first."""
+    """Return a glance at the session in `path`; a file with several sessions counts as one. The format `expected` is
+    tried first."""
     try:
         if path.is_dir():
             return _glance_folder(path)

@@ -125,8 +125,8 @@ def _home(value: dict[str, Any]) -> Home:
 
 
 def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
-    """Change the saved state in `folder` atomically and under a lock, so that other open programs keep theirs. Raises
-    BadInput if that fails."""
+    """Change the saved state in `folder` atomically and under a lock, so that no change of another process is lost.
+    Raises BadInput if that fails."""
     from workbench.base.files import folder_lock, make_folder, write_atomically
 
     make_folder(folder)

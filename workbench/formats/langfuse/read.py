@@ -65,7 +65,7 @@ def _instructions(response: Any) -> tuple[Message, ...]:
 
 
 def _usage(observation: Mapping[str, Any]) -> Usage | None:
-    """Return the usage. `input` includes cached tokens if the parts otherwise exceed `total`."""
+    """Return the usage. `input` includes cached tokens if input and output alone add up to `total`."""
     usage = dict_of(observation.get("usageDetails", observation.get("usage_details"))) or dict_of(
         observation.get("usage")
     )

@@ -108,7 +108,7 @@ class Reader(Transcript):
     def take(self, entry: Any, index: int, line: int) -> None:
         name, body = _named(entry)
         if name == "User":
-            self._bill()
+            self._set_usage()
             self.request_id = text_of(body.get("id"))
             blocks = tuple(_of_user(part) for part in list_of(body.get("content")))
             if blocks:
@@ -116,7 +116,7 @@ class Reader(Transcript):
         elif name == "Agent":
             self._answer(body, index)
         elif name == "Compaction":
-            self._bill()
+            self._set_usage()
             self.request_id = ""
             self._compaction(body, index)
         elif name == "Resume":
@@ -125,7 +125,7 @@ class Reader(Transcript):
             self.warn(f"entry {line} is of unknown kind ({name}); left out")
 
     def finish(self) -> None:
-        self._bill()
+        self._set_usage()
         self.end_epoch()
 
     def session(self) -> Session:
@@ -149,16 +149,16 @@ class Reader(Transcript):
         if results:
             self._send(Message(f"entry-{place}:results", "tool", results))
 
-    def _bill(self) -> None:
+    def _set_usage(self) -> None:
         """Set the usage of a request on its last response."""
-        bill = anthropic_usage(self.usage.get(self.request_id))
-        if bill is None:
+        usage = anthropic_usage(self.usage.get(self.request_id))
+        if usage is None:
             return
         for number in reversed(self.sent):
             if self.messages[number].role == "user":
                 return
             if self.messages[number].role == "assistant":
-                self.messages[number] = replace(self.messages[number], usage=bill)
+                self.messages[number] = replace(self.messages[number], usage=usage)
                 return
 
     def _compaction(self, body: dict[str, Any], place: int) -> None:
