@@ -101,11 +101,11 @@ def _reason(error: Exception) -> str:
 
 
 def row_of_skimmed(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
-    """Return the row of a session whose usage is all that was read. `bare` has the fields of its file."""
-    session, bills = skimmed.begun, _contexts(skimmed)
+    """Return the row of a session of which only the usage was read. `bare` has the fields of its file."""
+    session, prompts = skimmed.begun, _contexts(skimmed)
     spent = spent_on(skimmed.bills, session.model) if session.facts.cost is None else None
     cost = session.facts.cost if spent is None else spent.prompts + spent.answers
-    return _row(session, bare, bills, cost)
+    return _row(session, bare, prompts, cost)
 
 
 def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
@@ -113,21 +113,21 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     long or records a compaction."""
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     own = (one for number, one in enumerate(session.messages) if number not in copies)
-    bills = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
-    row = _row(session, bare, bills, session_dollars(session))
+    prompts = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
+    row = _row(session, bare, prompts, session_dollars(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
-    if not is_compacted and bills and (row.peak < REPLAYED_FROM or not played):
+    if not is_compacted and prompts and (row.peak < REPLAYED_FROM or not played):
         return row
     course, rates = lazy_course(session, Counter()), rates_of(session.model)
     sizes = [point.tokens for point in course.growth] or [0]
     tokens, peak = row.tokens or sizes[-1], row.peak or max(sizes)
     compactions = tuple(_compactions(course, rates)) if is_compacted else ()
-    costs = trigger_costs(course, rates) if bills and played else ()
+    costs = trigger_costs(course, rates) if prompts and played else ()
     return replace(row, tokens=tokens, peak=peak, compactions=compactions, tried=costs)
 
 
-def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None) -> SessionRow:
-    """Return the row without compactions. `bills` are the tokens of its calls."""
+def _row(session: Session, bare: SessionRow, prompts: Sequence[int], cost: float | None) -> SessionRow:
+    """Return the row without compactions. `prompts` are the recorded prompt tokens of its calls."""
     rates, window = _prices_and_window(
         session.format, session.model, session.facts.provider, session.epochs[-1].window, tables()
     )
@@ -142,9 +142,9 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         model=_without_secrets(session.model or ""),
         project=_without_secrets(session.cwd or ""),
         title=_without_secrets(clip_at_word(session.title, TITLE)),
-        calls=len(bills),
-        tokens=bills[-1] if bills else 0,
-        peak=max(bills, default=0),
+        calls=len(prompts),
+        tokens=prompts[-1] if prompts else 0,
+        peak=max(prompts, default=0),
         window=window.tokens if window else None,
         overhead=_overhead(session),
         cost=cost,

@@ -33,7 +33,7 @@ class NamedText(Struct, frozen=True):
 class Snapshot(Struct, frozen=True):
     """Work in force in a session, with secrets masked.
 
-    texts: what the user typed in the session, oldest first; the last `unanswered` ones have no answer yet and stay.
+    texts: what the user typed in the session, oldest first; the last `unanswered` ones have no answer yet.
     requests: the texts that are requests, each with whether the agent answered it; oldest first.
     running: tasks in the background, by the agent's id. tasks: open items of the newest task list.
     files: files changed since the last compaction, by path. epochs: number of epochs, to see a later compaction.
@@ -80,7 +80,7 @@ def take_snapshot(session: Session) -> Snapshot:
 
 
 MOST_REQUESTS = 10
-"""Newest requests that are kept: an agreement stands for the request before it."""
+"""Newest requests that are kept: several, because a mere agreement ("go on") refers to the request before it."""
 
 
 def _with_masked_words(message: Message) -> Message:

@@ -1,10 +1,10 @@
 """Requests in the form that an API takes: the same bodies as an export, and cut when a model finds them too long.
 
-Of a text the middle is cut: the instruction at its beginning stays complete, and of the rest `STEP` remains, or less if
-the server's figures say so. Start and end stay because they hold the goal and the latest state; a line states how much
-is missing.
+A text loses its middle. The instruction at its beginning stays complete; of the rest, the share `STEP` remains, or less
+if the server's figures require it. Start and end stay because they hold the goal and the latest state; a line states
+how much is missing.
 
-Of messages the oldest are dropped, as agents do it, up to the next user message that answers no call: no tool pair is
+Messages lose the oldest ones, as in agents, up to the next user message that answers no call: no tool pair is
 separated, and the API requires a user message first.
 """
 
@@ -180,11 +180,11 @@ def cut_middle(text: str, instruction: str, room: float | None = None) -> str | 
     if room is not None:
         target = min(target, int(len(text) * room * MARGIN) - instruction_chars)
     note = f"\n[… {material - target:,} characters are left out here …]\n"
-    held = target - len(note)
-    if held < LEAST:
+    remaining = target - len(note)
+    if remaining < LEAST:
         return None
-    end = held // 2
-    return text[: instruction_chars + held - end] + note + text[len(text) - end :]
+    end = remaining // 2
+    return text[: instruction_chars + remaining - end] + note + text[len(text) - end :]
 
 
 def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = None) -> list[dict[str, Any]] | None:

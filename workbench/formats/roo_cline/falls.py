@@ -24,8 +24,8 @@ ALWAYS_KEPT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Bill:
-    """Recorded tokens of the messages before message `place`."""
+class _Call:
+    """Call answered by message `place`, with the recorded tokens of its prompt."""
 
     place: int
     tokens: int
@@ -34,12 +34,12 @@ class _Bill:
 def at_falls(whole: Epoch, messages: Sequence[Message]) -> tuple[list[Epoch], list[LoadWarning]]:
     """Split `whole`, the complete history, into epochs at the falls of its usage; return them, and a warning about the
     first. Without a fall, return only `whole`."""
-    bills = [_Bill(at, messages[member].bill) for at, member in enumerate(whole.members) if messages[member].bill]
-    falls = [(before, after) for before, after in pairwise(bills) if _is_fall(before.tokens, after.tokens)]
+    calls = [_Call(at, messages[member].bill) for at, member in enumerate(whole.members) if messages[member].bill]
+    falls = [(before, after) for before, after in pairwise(calls) if _is_fall(before.tokens, after.tokens)]
     if not falls:
         return [whole], []
     chars = [0, *accumulate(all_characters(messages[member]) for member in whole.members)]
-    rate, overhead = _fitted(bills, chars, falls)
+    rate, overhead = _fitted(calls, chars, falls)
     epochs: list[Epoch] = []
     omitted_to = ALWAYS_KEPT
 
@@ -69,14 +69,14 @@ def _is_fall(before: int, after: int) -> bool:
     return before - after > FALL_TOKENS and after < FALL_SHARE * before
 
 
-def _fitted(bills: Sequence[_Bill], chars: Sequence[int], falls: Sequence[tuple[_Bill, _Bill]]) -> tuple[float, float]:
+def _fitted(calls: Sequence[_Call], chars: Sequence[int], falls: Sequence[tuple[_Call, _Call]]) -> tuple[float, float]:
     """Return tokens per character between calls without a fall, and the overhead of the first call beyond its
     characters."""
     fall_places = {after.place for _, after in falls}
-    steps = [(one, two) for one, two in pairwise(bills) if two.place not in fall_places and two.tokens > one.tokens]
+    steps = [(one, two) for one, two in pairwise(calls) if two.place not in fall_places and two.tokens > one.tokens]
     read = sum(chars[two.place] - chars[one.place] for one, two in steps)
     rate = sum(two.tokens - one.tokens for one, two in steps) / read if read else 0.25
-    return rate, max(0.0, bills[0].tokens - rate * chars[bills[0].place])
+    return rate, max(0.0, calls[0].tokens - rate * chars[calls[0].place])
 
 
 def _ends(messages: Sequence[Message], whole: Epoch, stop: int) -> Iterator[int]:

@@ -11,8 +11,8 @@ _SUMMARY = "## Conversation Summary"
 
 
 def records(sheet: RepairSheet) -> None:
-    """Repair messages that name a missing summary, which Roo would show again: mark the message that is the summary, or
-    remove the links if there is none."""
+    """Repair messages that name a missing summary, because Roo would show them again: mark the message that is the
+    summary, or remove the links if there is none."""
     named: dict[str, list[SheetEntry]] = {}
     for entry in sheet.entries:
         if parent := text_of(entry.object.get("condenseParent")):

@@ -112,7 +112,7 @@ def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) 
 
 
 def saved_as(view: BenchView, name: str) -> Preset:
-    """Present settings as a preset of that name. Unchanged settings keep the sources of the chosen preset."""
+    """Current settings as a preset called `name`. Unchanged settings keep the sources of the chosen preset."""
     preset, policy = view.preset, view.bench.policy
     other = {field.path[0] for field in changed_fields(policy, preset.policy)}
     basis = {field: word for field, word in preset.basis.items() if field not in other}
