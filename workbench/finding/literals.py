@@ -84,8 +84,8 @@ def tagged_literal(source: str, tag: str) -> FoundText | None:
 
 
 def instructed_literal(source: str, tag: str) -> FoundText | None:
-    """Return the template literal of a minified bundle that opens with a tag's own line, preceded by the instruction
-    sent before it: a string listed before its name. None without a unique match."""
+    """Return the template literal of a minified bundle that has the line `tag`, preceded by its instruction: the string
+    that the bundle lists before the literal's name. None without a unique match."""
     found: set[str] = set()
     for at in _occurrences(source, tag):
         start = _literal_start(source, at)
@@ -123,7 +123,7 @@ def _is_partial(source: str, name: str | None) -> bool:
 
 
 def _with_inserted_texts(source: str, start: int, literal: FoundText) -> FoundText:
-    """Return a literal with expressions replaced that are names of other texts of the bundle."""
+    """Return a literal in which each name of another text of the bundle is replaced by that text."""
     texts = {name: text for name in literal[1] if (text := _text_of_name(source, start, name)) is not None}
     return _literal(source, start, texts) or literal
 

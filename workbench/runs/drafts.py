@@ -62,7 +62,7 @@ NOT_SENT = "the edited drafts change this request; send it"
 
 
 def rerun_with_drafts(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
-    """Run the strategy again with the drafts as answers. Walks the head: not for the event loop."""
+    """Run the strategy again with the drafts as answers. O(messages): call it off the event loop."""
 
     def answer(request: SummaryRequest) -> Answer:
         draft = draft_for(request, drafts)

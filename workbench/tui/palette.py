@@ -13,7 +13,7 @@ from textual.types import IgnoreReturnCallbackType
 IN_NAME, IN_SYNONYMS, IN_HELP = 1.0, 0.6, 0.5
 """Score of a query word that begins a word of the name, of the synonyms, of the help."""
 SCATTERED = 0.4
-"""Most that the letters of a query score if they occur in the name one after another."""
+"""Highest score of a query of which only the letters occur in the name, in their order."""
 SMALL = {
     "a", "an", "and", "are", "be", "can", "do", "does", "don", "for", "get", "has", "have", "how", "i", "in", "is",
     "it", "me", "my", "of", "on", "see", "show", "so", "t", "that", "the", "there", "this", "to", "too", "use",
@@ -26,7 +26,7 @@ NOT_NOW = 0.9
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """Command of the palette. `also` are synonyms to find it by. If it is off (`can`), running it says why."""
+    """Command of the palette. `also` are synonyms to find it by. `can`: False if it is off; running it says why."""
 
     name: str
     help: str

@@ -34,9 +34,9 @@ class LedgerEntry:
 
         kind         text                      state                                     detail
         instruction  the sentence, verbatim    "" or "gone": superseded by a later one   the later message, as #n
-        user         a sentence, verbatim, or  first, open: of that request, gone, ""    the later message, as #n, or
+        user         a sentence, verbatim, or  first or open (the request), gone, ""     the later message, as #n, or
                      the note on a paste                                                 the question it answers
-        document     a sentence that the user  first, open: of that request, ""          ""
+        document     a sentence that the user  first or open (the request), ""           ""
                      pasted, verbatim
         decision     the sentence, verbatim    "" or "answer": the user's to a question  the question
         agent        a sentence, verbatim      ""                                        ""
@@ -56,8 +56,8 @@ class LedgerEntry:
 
     @property
     def rank(self) -> int:
-        """Importance, 0 for the most important. Entries are collected, and counted if omitted, in this order; room is
-        allotted by worth (`queue.py`)."""
+        """Importance, 0 for the most important. Entries are collected in this order, and omitted ones counted in it;
+        the room is given to entries by worth (`queue.py`)."""
         rank = _RANKS.get((self.kind, self.state))
         return _RANKS[(self.kind, "")] if rank is None else rank
 
