@@ -1,7 +1,7 @@
 """State of the rules of rule files (`workbench.facts.rule_files`) after recorded compactions.
 
 A rule is *in force* if a record of its file stays in the context, or another text there says the same; *injected
-again* if the agent sent the file anew in the next epoch; *read again* if the agent had to read it; *gone* otherwise.
+again* if the agent sent the file again in the next epoch; *read again* if the agent had to read it; *gone* otherwise.
 
 Some agents send certain files with every call and record them nowhere (`_SENT_UNRECORDED`). A compaction does not reach
 those: their rules are in force, whatever happens to a result that shows them.
@@ -132,7 +132,7 @@ def _after(session: Session, number: int, known: Mapping[str, dict[str, FileRule
     """Return the states after the compaction that ended epoch `number`; `known` are those before it."""
     outcome, following = recorded_outcome(session, number), session.context(number + 1)
     prompt = prompted(session.system, session.memories)
-    # Compared as rules as well: words before a quotation may look like its negation.
+    # Rules of the prompt are compared by themselves as well: words before one may look like its negation.
     prompt_rules = {rule for one in files_in_text(prompt) for rule in one.rules}
     before = {message.id for message in outcome.source}
     copies = session.epochs[number].copies
@@ -189,8 +189,8 @@ _DRIVE = re.compile(r"[A-Za-z]:/")
 
 
 def sentences_to_watch(named: Iterable[str], session: Session) -> tuple[str, ...]:
-    """Return the named sentences, each once. The path of a rule file, or the end of the path, names the rules that the
-    session records of the file, or if there are none, those of the file on disk. Raises BadInput for a file without
+    """Return the named sentences, each once. The path of a rule file, or the end of the path, is replaced by the file's
+    rules: those that the session records, or if there are none, those on disk. Raises BadInput for a file without
     rules."""
     several = (_rules_of(one, session) if _is_path(one) else (one,) for one in named)
     return tuple(dict.fromkeys(rule for rules in several for rule in rules))
@@ -216,7 +216,7 @@ def _rules_of(path: str, session: Session) -> tuple[str, ...]:
 
 
 def _on_disk(named: str, session: Session) -> Iterator[Path]:
-    """Yield the file of this path, seen from here, else from the project's folder."""
+    """Yield the file at this path, relative to the current folder, else to the project's folder."""
     places = (Path(named), Path(session.cwd or ".") / named)
     yield from [path for path in places if path.is_file()][:1]
 

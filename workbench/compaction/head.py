@@ -94,7 +94,7 @@ def head_fates(
 def summary_messages(
     context: Context, head: Head, staying: Iterable[int], role: Role, text: str, reply: str
 ) -> list[NewMessage]:
-    """New summary message, with an id after the newest message that it replaces, and the agent's reply if any."""
+    """New summary message, with an id made from the newest message that it replaces, and the agent's reply if any."""
     newest = context.messages[head.fresh[-1].stop - 1]
     replaced = joined(without(head.fresh, staying), head.in_request)
     name = f"summary-{newest.id}"

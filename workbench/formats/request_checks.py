@@ -37,7 +37,7 @@ def compare_requests(session: Session, requests: Iterable[RecordedRequest]) -> I
     """Compare each request whose response is in an epoch with the messages before the response there."""
     place = {
         session.messages[member].id: (epoch.number, at)
-        for epoch in reversed(session.epochs)  # kept messages were answered in their first epoch
+        for epoch in reversed(session.epochs)  # the last entry counts: a kept response was made in its first epoch
         for at, member in enumerate(epoch.members)
     }
     for sent in requests:

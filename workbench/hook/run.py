@@ -42,7 +42,7 @@ def answer_arguments(args: Sequence[str]) -> bool:
 
 
 def is_typed() -> bool:
-    """Return whether stdin is a terminal: a person is there, and no agent."""
+    """Return whether stdin is a terminal: the user typed the command, and no agent runs it."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -103,7 +103,7 @@ def _store_snapshot(agent: Agent, event: Mapping[str, Any], place: Path) -> None
 
 
 def _added(agent: Agent, name: str, event: Mapping[str, Any], place: Path, tokens: int | None) -> dict[str, Any] | None:
-    """Return the text that is pending as output; without one, what a compaction that the session records has lost."""
+    """Return the pending text as output; without one, a text with what the recorded compaction has lost."""
     pending = place.with_suffix(PENDING)
     if pending.exists():
         text = pending.read_text("utf-8")

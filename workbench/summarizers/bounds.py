@@ -2,7 +2,7 @@
 a stream, and how much JSON one of them holds.
 
 A few hundred kilobytes of gzip hold gigabytes, a stream need not end, and the official clients read both without a
-limit. `bound_response` is a response hook of their HTTP library (httpx, under whatever name): it puts a bounded stream
+limit. `bound_response` is a response hook of their HTTP library (httpx, or a copy of it): it puts a bounded stream
 in the place of the server's before anybody reads it, so that all protocols and error answers pass through it.
 """
 

@@ -51,8 +51,8 @@ ApplyEdit = Callable[[TreeEntry, TreeEntry], Message | None]
 
 @dataclass(frozen=True, slots=True)
 class EntryTree:
-    """Entries by id, ids from the root to the newest entry, messages by number, line of each record, and the function
-    that returns the first entry kept by a compaction."""
+    """Entries by id, ids from the root to the newest entry, messages by number, line of each record, and functions:
+    `retained_from` returns the id of the first entry that a compaction keeps, `apply_edit` an edited message."""
 
     entries: Mapping[str, TreeEntry]
     path: Sequence[str]
@@ -139,8 +139,8 @@ class PathContexts:
         return [self._instead[place]]
 
     def _edit(self, place: int, entry: TreeEntry) -> None:
-        """Apply an edit. An edit of messages that a response was based on ends an epoch; consecutive edits of one way
-        end only one."""
+        """Apply an edit. An edit of messages that a response was based on ends an epoch; consecutive edits of the
+        same way end only one."""
         line = self.tree.lines[entry.index]
         if fault := _fault(entry.value, self.tree):
             self.warnings.append(LoadWarning(fault, line))

@@ -2,8 +2,8 @@
 
 `history` is the session; `trajectory` repeats the prompt at each step and is not changed. Demonstrations are sent, but
 did not happen in this run: they have the kind meta, whatever their role. Messages of agents other than the main one are
-only in the file view. Texts shortened by a history processor are taken from the prompts that the steps record, as one
-clearing, because the history is complete.
+only in the file view. A history processor shortens texts in the prompts and not in the history: their short forms are
+taken from the prompts that the steps record, as one clearing.
 """
 
 from __future__ import annotations
