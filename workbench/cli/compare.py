@@ -207,18 +207,18 @@ def _compare(
         return
     policies = chosen.policies()
     bench = on_bench(chosen)
-    their = assess_recorded(bench)
-    if diff and len(policies) != 2 and not (their and len(policies) == 1):
+    recorded = assess_recorded(bench)
+    if diff and len(policies) != 2 and not (recorded and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
     ours = [_run_and_assess(bench, preset, name, spend_limit, journal=not no_journal) for preset in policies]
-    unsorted = [*filter(None, (their,)), *ours]
+    unsorted = [*filter(None, (recorded,)), *ours]
     pair = unsorted[-2:] if diff else []
     ceiling = ceiling_of(bench.session, bench.context)
     variants = sorted(unsorted, key=lambda one: one.rank)
     if as_json:
-        ours = [one for one in variants if one is not their]
-        compared = {"summarizer": str(name), "before": bench.context.total, "limit": ceiling, "recorded": their}
+        ours = [one for one in variants if one is not recorded]
+        compared = {"summarizer": str(name), "before": bench.context.total, "limit": ceiling, "recorded": recorded}
         diff_of = {"diff": list(compare_fates(*(one.outcome for one in pair)))} if pair else {}
         write_json({**compared, "variants": ours, **diff_of})
         return

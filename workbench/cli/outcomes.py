@@ -65,10 +65,10 @@ SENTENCE_CHARS = 100
 """Characters shown of a watched sentence."""
 
 
-def state_words(stand: RuleState) -> str:
+def state_words(state: RuleState) -> str:
     """Format the state of a sentence: `verbatim → gone: Never log the refresh token.`"""
-    went = f" → {stand.after}" if stand.after else ""
-    return f"{stand.now}{went}: {_shown(stand.sentence, SENTENCE_CHARS)}"
+    after = f" → {state.after}" if state.after else ""
+    return f"{state.now}{after}: {_shown(state.sentence, SENTENCE_CHARS)}"
 
 
 def print_trails(trails: Sequence[RuleTrail]) -> None:

@@ -38,11 +38,11 @@ def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportCo
     own = bench.as_preset
     others = [preset_for_version(preset, bench.session) for preset in presets]
     chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
-    variants, their = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
+    variants, recorded = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
     found = diagnose(bench.context, course, bench.epoch, own)
-    probing = _look_up_answers(bench, [*filter(None, (their,)), *variants])
+    probing = _look_up_answers(bench, [*filter(None, (recorded,)), *variants])
     played = tuple(replays(course, chosen, bench.original.limit, watched=bench.watched))
-    return ReportContents(bench, course, found, played, variants, their, probing)
+    return ReportContents(bench, course, found, played, variants, recorded, probing)
 
 
 def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> ProbeResults | None:

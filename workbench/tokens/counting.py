@@ -1,7 +1,7 @@
 """Count the tokens of a session's messages: in the background, visible ones first, no text twice.
 
-Each open session has one `Counter`, which holds the messages that it has seen. Counts of texts are kept in the cache
-beyond that.
+Each open session has one `Counter`, which holds the messages that it has seen. The cache keeps the counts of texts for
+later sessions.
 """
 
 from __future__ import annotations

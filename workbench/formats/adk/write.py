@@ -116,8 +116,8 @@ def view_of(session: Session) -> AgentView:
 def _with_others_as_user(
     view: AgentView, messages: list[Message], events: Sequence[Item], losses: Losses
 ) -> list[Message]:
-    """Return the messages with other agents' texts as new messages, which are written as user text, if another agent
-    spoke last: then ADK does not send them as user text by itself."""
+    """Return the messages. If another agent spoke last, those with other agents' texts are new messages, which are
+    written as user text: ADK itself would not send them as such."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""
         for message in reversed(messages)
@@ -230,7 +230,7 @@ def _part(block: Block, key: Key, names: dict[str, str], losses: Losses, own: bo
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """Append a compaction event; use `write` if the context does not begin with a summary of plain text."""
+    """Append a compaction event. Calls `write` if that is impossible, as without a summary of plain text."""
     messages = [message for message in messages if message.kind != "boundary"]
     opening = messages[0] if messages else None
     times = [message.time for message in session.messages]

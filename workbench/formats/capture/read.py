@@ -74,7 +74,7 @@ class Reader(Numbered[RecordedConversation]):
 
 
 def _largest_context(one: RecordedConversation) -> int:
-    """Return the number of messages in the largest context: agents repeat many small requests."""
+    """Return the number of messages in the largest context: many small requests make no long conversation."""
     return max(len(epoch.members) for epoch in one.epochs)
 
 

@@ -65,9 +65,9 @@ async def open_client(connection: Connection, timeout_s: float) -> AsyncAnthropi
 def _open(connection: Connection, timeout_s: float) -> AsyncAnthropic:
     import anthropic
 
-    usual = connection.own and not connection.keyring
-    usual = usual and connection.key_env == BUILT_IN[DEFAULT]["key_env"]
-    key = None if usual else key_of(connection) or NO_KEY
+    client_finds_key = connection.own and not connection.keyring
+    client_finds_key = client_finds_key and connection.key_env == BUILT_IN[DEFAULT]["key_env"]
+    key = None if client_finds_key else key_of(connection) or NO_KEY
     client: AsyncAnthropic = start_client(
         anthropic, "AsyncAnthropic", connection, key, headers_in(_HEADERS), _environment_secrets(), timeout_s
     )

@@ -1,8 +1,8 @@
 """Usage figures of a server: read one by one, and refused if impossible.
 
-For streams of Messages and Chat Completions, batches and model lists the official clients give models instead of the
-sent JSON: they convert `"42"` and `42.0` to 42, and `true` to 1. That is harmless: the bounds apply to the result, and
-nothing else becomes a number. Everything else is read as sent.
+In streams of Messages and Chat Completions, batches and model lists, the official clients return pydantic objects, not
+the JSON that was sent: `"42"` and `42.0` become 42, and `true` becomes 1. That is harmless: the bounds apply to the
+result, and nothing else becomes a number. Other answers are read as sent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ImpossibleUsage(ValueError):
 
 
 def token_figure(of: object, name: str) -> int | None:
-    """Return the tokens in the field `name` of a decoded object or a client's model; None if missing or null. Raises
+    """Return the tokens in the field `name` of a decoded or a client's object; None if missing or null. Raises
     ImpossibleUsage for anything but an integer from 0 to MAX_TOKENS."""
     value = field_of(of, name)
     if value is None:
@@ -30,7 +30,7 @@ def token_figure(of: object, name: str) -> int | None:
 
 
 def field_of(of: object, name: str) -> Any:
-    """Return the field `name` of a decoded object or a client's model; None if missing."""
+    """Return the field `name` of a decoded or a client's object; None if missing."""
     return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
 
 

@@ -106,7 +106,7 @@ class Action(Struct, frozen=True):
 
 
 def take_step(host: Host, make: Callable[[Bench], Bench], key: str = "", note: str = "") -> None:
-    """Take a step of the bench; a refused one is explained and changes nothing."""
+    """Replace the bench by the result of `make`, as a step for undo; BadInput is shown and changes nothing."""
     try:
         bench = make(host.store.bench)
     except BadInput as refused:
