@@ -78,11 +78,11 @@ def store(file: Path, about: About, write: Callable[[Any], object], *, replace: 
 
     def write_with_checksum(new: BinaryIO) -> None:
         new.write(json.dumps(dict(about)).encode() + b"\n")
-        cache_file = new.tell()
+        checksum_start = new.tell()
         new.write(bytes(_CHECKSUM_BYTES))
         summed = _ChecksumWriter(new)
         write(summed)
-        new.seek(cache_file)
+        new.seek(checksum_start)
         new.write(summed.sum.to_bytes(_CHECKSUM_BYTES, "big"))
 
     with contextlib.suppress(BadInput, OSError):
@@ -130,10 +130,10 @@ def _is_intact(file: BinaryIO) -> bool:
     """Return True if the data matches the checksum. Expects the file at the checksum, and leaves it at the data."""
     try:
         expected, found = int.from_bytes(file.read(_CHECKSUM_BYTES), "big"), _CHECKSUM_START
-        cache_file = file.tell()
+        data_start = file.tell()
         while block := file.read(_BLOCK):
             found = zlib.crc32(block, found)
-        file.seek(cache_file)
+        file.seek(data_start)
     except OSError:
         return False
     return found == expected

@@ -82,14 +82,14 @@ class Scale:
 
 
 PRIOR_CALLS = 10
-"""Number of calls that the family's own figures weigh as much as, so that a few calls change them little."""
+"""Weight of the family's own figures, in recorded calls, so that a few calls change them little."""
 
 
 def calibrate(deltas: Sequence[tuple[int, float]]) -> Scale:
     """Scale from (tokens billed, tokens predicted) between calls.
 
-    It is the median ratio, so that a single injected text has little effect, limited to 0.5..2 and moved towards 1 by
-    the factor n/(n+10) on its distance.
+    It is the median ratio, so that a single injected text has little effect, limited to 0.5..2; its distance from 1 is
+    multiplied by n/(n+10).
     """
     ratios = sorted(billed / predicted for billed, predicted in deltas if billed > 0 and predicted > 0)
     n = len(ratios)

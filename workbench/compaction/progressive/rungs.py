@@ -122,8 +122,8 @@ def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
 def _plan_for_rest(
     purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str
 ) -> RungPlan:
-    """Plan for messages that are neither in `stay` nor among the `newest` newest others; unanswered messages count
-    among these."""
+    """Plan for messages that are neither in `stay` nor among the newest `newest` of the others. Unanswered messages
+    count as the newest."""
     stay = list(stay)
     unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
     newest = max(newest - len(unread), 0)
@@ -134,8 +134,8 @@ def _plan_for_rest(
 
 
 def _summarizable(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """Indexes of the messages to summarize: not those in `keep`, those in `stay` and unanswered ones with their tool
-    pairs, and earlier summaries. The first request is among them, but never alone."""
+    """Indexes of the messages to summarize: all but those in `keep`, those in `stay` and unanswered ones (both with
+    their tool pairs), and earlier summaries. The first request is among them, but never alone."""
     request = first_request_index(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]

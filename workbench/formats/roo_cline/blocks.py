@@ -18,12 +18,12 @@ _DETAILS = "<environment_details>"
 _WORDS = re.compile(r"^<(task|feedback|answer|user_message)>(.*?)</\1>", re.DOTALL | re.MULTILINE)
 """The user's words in the extension's tags."""
 _LED = re.compile(r"(?:[Tt]he user [^\n]{1,200}|New instructions for task continuation):\s*\Z")
-"""Text with which the extension introduces the user's words after its own, or a tool's."""
+"""End of a text by the extension or a tool, which introduces the user's words after it."""
 _NEAR = 200
 """Leading characters of a text within which tagged words need no introduction; tool output may contain the tags further
 down."""
 _ASKS = re.compile(r"\[(?:ask_followup_question|attempt_completion|plan_mode_respond|new_task|condense)\b")
-_OWN = re.compile(
+_EXTENSION_TEXT = re.compile(
     r"\s*(?:\[\w+(?: for .{0,4000}?)?\] Result:|\[ERROR\]|\[TASK RESUMPTION\]|<environment_details>)", re.DOTALL
 )
 
@@ -32,14 +32,14 @@ def blocks_of(item: dict[str, Any], waiting: Sequence[str]) -> tuple[Block, ...]
     """Return the blocks of a message. `waiting`: calls of the message before, which texts may answer in order."""
     if item.get("type") == "reasoning" and "content" not in item:
         return (_reasoning(item),)
-    blocks = tuple(_own(block) for block in from_anthropic(item.get("content")))
+    blocks = tuple(_with_reasoning(block) for block in from_anthropic(item.get("content")))
     blocks = tuple(block for block in blocks if not (isinstance(block, Text) and not block.text))
     if waiting and not any(isinstance(block, ToolResult) for block in blocks):
         return _paired(blocks, waiting)
     return blocks
 
 
-def _own(block: Block) -> Block:
+def _with_reasoning(block: Block) -> Block:
     """Convert a block of Roo's own form of reasoning; other blocks are unchanged."""
     if isinstance(block, Opaque) and block.type == "reasoning" and isinstance(block.raw, dict):
         return _reasoning(block.raw)
@@ -88,7 +88,7 @@ def with_own_words(role: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
         elif spans := [*_words(block.text, in_output)]:
             separated += _split(block.text, spans)
         else:
-            headed = _OWN.match(block.text) is not None
+            headed = _EXTENSION_TEXT.match(block.text) is not None
             separated.append(replace(block, injected=True) if headed or in_output else block)
             if block.text.lstrip().startswith(_DETAILS):
                 in_output = False
