@@ -89,84 +89,84 @@ def ask_questions(
     if several and (file or chosen.part):
         raise click.UsageError("--probes and --part need one session; name one FILE.")
     policies = chosen.policies() if chosen.strategies or chosen.presets else None
-    exams = QuestionOptions(
+    setup = QuestionOptions(
         chosen, several, policies, name, spend_limit, recorded, file, most, seed, not no_journal, [], {}
     )
     if write:
-        _exit_unless(bool(list(_for_each(exams, files, _write_questions))))
+        _exit_unless(bool(list(_for_each(setup, files, _write_questions))))
     else:
-        answered = _ask_model(exams, files, model, batch=batch) if model else _for_each(exams, files, _look_up)
+        answered = _ask_model(setup, files, model, batch=batch) if model else _for_each(setup, files, _look_up)
         if as_csv:
             found = list(answered)
             write_csv(csv_tables(found), as_csv)
             _exit_unless(bool(found))
         else:
-            _exit_unless(_write_answers(exams, answered, as_json=as_json))
+            _exit_unless(_write_answers(setup, answered, as_json=as_json))
 
 
-def _for_each(exams: QuestionOptions, files: Sequence[Path], done: Callable[[QuestionOptions, Path], T]) -> Iterator[T]:
+def _for_each(setup: QuestionOptions, files: Sequence[Path], done: Callable[[QuestionOptions, Path], T]) -> Iterator[T]:
     """Yield the result for each session. Of several sessions, a failed one is reported and skipped."""
     for path in files:
         try:
-            yield done(exams, path)
+            yield done(setup, path)
         except BadInput as reason:
-            if not exams.several:
+            if not setup.several:
                 raise
-            exams.refused.append(refusal(path, reason))
+            setup.refused.append(refusal(path, reason))
 
 
 def _ask_model(
-    exams: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
+    setup: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
 ) -> list[tuple[SessionInfo, ProbeResults]]:
     """Return the answers of a model, once the cost of every session is estimated."""
-    costs = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
-    sit = partial(_open_exam, exams)
-    answered, failed = ask_sessions(costs, sit, model, exams.spend_limit, journal=exams.journal, batch=batch)
-    if failed and not exams.several:
+    costs = dict(_for_each(setup, files, partial(_estimate, model=model, batch=batch)))
+    open_exam = partial(_open_exam, setup)
+    answered, failed = ask_sessions(costs, open_exam, model, setup.spend_limit, journal=setup.journal, batch=batch)
+    if failed and not setup.several:
         raise BadInput(failed[0].error)
-    exams.refused.extend(failed)
+    setup.refused.extend(failed)
     return answered
 
 
-def _estimate(exams: QuestionOptions, path: Path, model: str, *, batch: bool) -> tuple[Path, QuestionCosts]:
-    return path, estimate_questions(_open_exam(exams, path), model, journal=exams.journal, batch=batch)
+def _estimate(setup: QuestionOptions, path: Path, model: str, *, batch: bool) -> tuple[Path, QuestionCosts]:
+    return path, estimate_questions(_open_exam(setup, path), model, journal=setup.journal, batch=batch)
 
 
-def _look_up(exams: QuestionOptions, path: Path) -> tuple[SessionInfo, ProbeResults]:
-    one = _open_exam(exams, path)
-    del exams.summaries[path]
+def _look_up(setup: QuestionOptions, path: Path) -> tuple[SessionInfo, ProbeResults]:
+    one = _open_exam(setup, path)
+    del setup.summaries[path]
     return one.info(), looked_up(one.exam)
 
 
-def _open_exam(exams: QuestionOptions, path: Path) -> SessionExam:
+def _open_exam(setup: QuestionOptions, path: Path) -> SessionExam:
     """Open a session with its questions and its context after each compaction. A second opening uses the summaries of
     the first, once."""
     release_session()
-    bench = on_bench(replace(exams.chosen, files=(path,)))
-    wanted = questions(bench, exams.file, exams.most)
+    bench = on_bench(replace(setup.chosen, files=(path,)))
+    wanted = questions(bench, setup.file, setup.most)
     if not wanted.probes:
         raise no_questions_error(bench)
-    presets, known = exams.policies or [bench.as_preset], exams.summaries.pop(path, [])
-    outcomes = [(RECORDED, recorded_compaction(bench))] if exams.recorded else []
+    presets, known = setup.policies or [bench.as_preset], setup.summaries.pop(path, [])
+    outcomes = [(RECORDED, recorded_compaction(bench))] if setup.recorded else []
     if known:
         outcomes += [_compact_with_answers(bench, *one) for one in zip(presets, known, strict=True)]
     else:
-        runs = [_compact(bench, preset, exams.name, exams.spend_limit, journal=exams.journal) for preset in presets]
-        exams.summaries[path] = [run.answers_by_key for _, run in runs]
+        runs = [_compact(bench, preset, setup.name, setup.spend_limit, journal=setup.journal) for preset in presets]
+        setup.summaries[path] = [run.answers_by_key for _, run in runs]
         outcomes += [(called, run.outcome) for called, run in runs]
-        if wanted.file and (strangers := count_from_other_epochs(bench, wanted.probes)):
-            foreign = counted(strangers, "question")
+        if wanted.file and (count := count_from_other_epochs(bench, wanted.probes)):
+            foreign = counted(count, "question")
             warn(f"{foreign} in {wanted.file.name} from messages that are not in this epoch.")
-    return SessionExam(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
+    return SessionExam(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, setup.seed))
 
 
-def _write_questions(exams: QuestionOptions, path: Path) -> Path:
+def _write_questions(setup: QuestionOptions, path: Path) -> Path:
     """Write the questions about a session to its sidecar file, or to the named file."""
-    bench = on_bench(replace(exams.chosen, files=(path,)))
-    there = exams.file or (None if path in exams.chosen.piped else probes_path(bench.session))
+    bench = on_bench(replace(setup.chosen, files=(path,)))
+    there = setup.file or (None if path in setup.chosen.piped else probes_path(bench.session))
     if there is None:
         raise BadInput("A session from a pipe has no folder; name a file for the questions with --probes.")
-    probes = generated_questions(bench, exams.most)
+    probes = generated_questions(bench, setup.most)
     if not probes:
         raise no_questions_error(bench)
     write_probes(there, probes)
@@ -176,7 +176,7 @@ def _write_questions(exams: QuestionOptions, path: Path) -> Path:
 
 
 def _write_answers(
-    exams: QuestionOptions, answered: Iterable[tuple[SessionInfo, ProbeResults]], *, as_json: bool
+    setup: QuestionOptions, answered: Iterable[tuple[SessionInfo, ProbeResults]], *, as_json: bool
 ) -> bool:
     """Write each session's answers, as text at once, and of several sessions the totals. Return True if there are
     any."""
@@ -187,14 +187,14 @@ def _write_answers(
         if as_json:
             documents.append(document(one, probing))
         else:
-            print_answers(one, probing, alone=not exams.several)
-    together = ProbeTotals(tuple(found)) if exams.several and found else None
-    if as_json and exams.several:
-        write_json({"sessions": documents, "total": together and sum_document(together), "failed": exams.refused})
+            print_answers(one, probing, alone=not setup.several)
+    together = ProbeTotals(tuple(found)) if setup.several and found else None
+    if as_json and setup.several:
+        write_json({"sessions": documents, "total": together and sum_document(together), "failed": setup.refused})
     elif as_json:
         write_json(*documents)
     elif together:
-        print_total(together, len(exams.refused))
+        print_total(together, len(setup.refused))
     return bool(found)
 
 

@@ -51,7 +51,7 @@ class Reader(Document):
             return
         answers = fields.get("kind") == "response"
         parts = [dict_of(part) for part in list_of(fields.get("parts"))]
-        usage = _usage(fields.get("usage")) if answers else None
+        unplaced = _usage(fields.get("usage")) if answers else None
         model = word_of(fields.get("model_name")) if answers else None
         time = seconds_of(fields.get("timestamp"))
         count = 0
@@ -60,11 +60,11 @@ class Reader(Document):
             if not blocks:
                 continue
             count += 1
-            bill = usage if role == "assistant" and kind != "summary" else None
-            usage = None if bill else usage
+            usage = unplaced if role == "assistant" and kind != "summary" else None
+            unplaced = None if usage else unplaced
             name = id if count == 1 else f"{id}.{count}"
             message_kind = kind if kind != "normal" else kind_of(role, blocks)
-            yield Message(name, role, blocks, message_kind, time, bill, model if role == "assistant" else None, source)
+            yield Message(name, role, blocks, message_kind, time, usage, model if role == "assistant" else None, source)
 
 
 def _role_of(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
@@ -116,7 +116,7 @@ _UNSENT = ("instruction", "instruction-baseline", "instruction-digest", "model-s
 
 
 def _result(part: Item) -> ToolResult:
-    """Return a tool result; a call that the user rejected has the user's reason."""
+    """Return a tool result; if the user rejected the call, with the user's reason."""
     content, outcome = part.get("content"), part.get("outcome")
     blocks = tuple(in_result(b, content) for b in _user_parts(content))
     reason = text_of(content) if outcome == "denied" and content != _DENIED else ""
