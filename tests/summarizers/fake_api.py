@@ -327,7 +327,8 @@ def outlasting(seconds: float, *texts: str) -> Reply:
         loop: Any = asyncio.get_running_loop()
         turns = 0  # in which nobody had anything to do: what is written arrives in the next
         while turns < 3:
-            await asyncio.sleep(0)
+            # not 0: a test that waits in the same way until nobody can go on would wait for this, and this for the test
+            await asyncio.sleep(0.001)
             turns = 0 if loop._ready else turns + 1
         go_ahead(seconds)
         await to.until_the_client_leaves()
