@@ -119,7 +119,7 @@ class RunningMeter(Protocol):
     """A strategy's own sum over the messages of a context, from the first to the last.
 
     A new meter has no messages yet; each message is added once, and `value` can be read after any of them, so that a
-    replay stays linear. Use a dataclass: a new policy whose meter equals that of the policy before needs no second pass
+    replay stays linear. Use a dataclass: a policy whose new meter equals that of the policy before needs no second pass
     over the context.
     """
 

@@ -41,8 +41,8 @@ RECENT = 5
 class Diagnosis:
     """Cause of an overflow, or distance to it.
 
-    Figures are of the epoch (from 1) if nothing else is said. `points` is the growth of the session. `total` is the
-    size of its context, `usage` the newest call's recorded prompt and answer, `window` the context window with its
+    Figures are of the epoch (from 1) if nothing else is said. `points` is the growth of the session, `total` the size
+    of the epoch's context, `usage` the newest call's recorded prompt and answer, `window` the context window with its
     source. `limit` is the size that counts as the overflow, None if unknown; `crossing` is the first call that reaches
     it without any compaction. If no call reaches it and the agent did not compact after the last call, the context will
     reach it in `rounds_left` rounds of `growth_per_round` tokens, the mean of the newest rounds. `triggers` are the

@@ -185,8 +185,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Yield runs of one role. Kept results keep the order of the file: Copilot CLI itself orders them by their
-    calls."""
+    """Yield runs of one role. Kept results have the file's order, because Copilot CLI orders them by their calls."""
     for role, run in groupby(messages, key=lambda message: message.role):
         run_messages = list(run)
         kept_results = role == "tool" and all(message.source for message in run_messages)

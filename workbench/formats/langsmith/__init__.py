@@ -1,8 +1,8 @@
 """LangSmith runs from its API: a run with `child_runs`, a list of runs, or JSON lines.
 
-A run of `run_type` llm holds the request in `inputs.messages` (LangChain's messages in nested lists, or those of a
-client in its wrapper) and the response in `outputs`. Runs of one thread (`thread_id`, `session_id` or `conversation_id`
-in their metadata) are one conversation, else those of one trace. https://docs.langchain.com/langsmith/run-data-format
+A run of `run_type` llm holds the request in `inputs.messages` (nested lists of LangChain, or messages of a client that
+LangSmith wraps) and the response in `outputs`. Runs of one thread (`thread_id`, `session_id`, `conversation_id` in
+their metadata) are one conversation, else those of a trace. https://docs.langchain.com/langsmith/run-data-format
 
 No usual place: runs are fetched from the server.
 """
