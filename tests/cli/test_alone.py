@@ -10,13 +10,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from tests.commands import cwb
 from tests.paths import SAMPLES
 from workbench.bench import open_bench
 from workbench.cli.names import ALONE
-from workbench.cli.open import OVERFLOWING, SAMPLE_PRESET, command, first_shown
+from workbench.cli.open import OVERFLOWING, SAMPLE_PRESET, first_shown
 from workbench.formats.files import load
 from workbench.tokens import Counter
 from workbench.tui.middle.parts import TabInput
@@ -116,7 +115,7 @@ def test_b2_the_sample_opens_under_a_preset_whose_split_can_be_moved(
     monkeypatch.setattr("workbench.tui.app.WorkbenchApp", App)
     monkeypatch.setattr("workbench.cli.open.has_a_screen", lambda: True)
     for args in ([], ["--preset", "trim"], [str(COMPACTED)], ["--choose"]):
-        result = CliRunner().invoke(command, args)
+        result = cwb("open", *args)
         assert result.exit_code == 0, result.output
     assert opened == [SAMPLE_PRESET, "trim", None, None]
     bench = open_bench(load(OVERFLOW), Counter(), preset=SAMPLE_PRESET)
