@@ -117,5 +117,5 @@ def sessions() -> Path:
 
 
 def scales() -> Path:
-    """Folder of the scales that exact counts gave, one file per session."""
+    """Folder of the calibration scales from exact token counts, one file per session."""
     return cache() / "scales"

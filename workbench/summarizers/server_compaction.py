@@ -1,5 +1,5 @@
-"""Compaction by the server: the head is sent as messages, and the returned block is shown as text if it has any, and
-sent back unchanged. `server_endpoints` has the requests of each protocol."""
+"""Compaction by the server: it receives the head as messages and returns a block, which is sent back unchanged. The
+block's text, if it has any, is shown. `server_endpoints` has the requests of each protocol."""
 
 from __future__ import annotations
 
@@ -126,12 +126,12 @@ class _ServerCall(Struct, frozen=True):
         chars = sum(len(str(turn.get("content", turn))) for turn in turns)
         while True:
             tries += 1
-            async with self.spending.spend_limit.reserve(self.dollars, model) as bill:
+            async with self.spending.spend_limit.reserve(self.dollars, model) as cost:
                 self.report(PromptSent(self.key, model, tries, chars))
                 response = await self._posted()
                 refused = isinstance(response, CallFailure) and not response.may_be_billed
                 usage = self._usage(response) if isinstance(response, dict) else None
-                bill.dollars = self.spending.attempt_cost(bill.dollars, usage, "", model, refused=refused)
+                cost.dollars = self.spending.attempt_cost(cost.dollars, usage, "", model, refused=refused)
             if not isinstance(response, CallFailure):
                 no_object = SummaryFailed("error", "the server's answer is not a JSON object")
                 return (response, usage) if isinstance(response, dict) else (no_object, None)

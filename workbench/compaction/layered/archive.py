@@ -149,8 +149,8 @@ def _times(shape: Shape) -> list[float | None]:
 
 
 def prompt_problems(prompt: str) -> tuple[str, ...]:
-    """One sentence for each section that a prompt for this template does not name, and for each label that it does not
-    name of a section that it names."""
+    """Sentences about the sections that a prompt for this template does not name, and about unnamed labels of named
+    sections."""
     low = prompt.lower()
     missing = [title for name, title in zip(_NAMES, SECTIONS, strict=True) if name not in low]
     unnamed = [mark for mark in MARKS if mark.under not in missing and mark.words.lower() not in low]

@@ -9,9 +9,8 @@ from workbench.formats.faults import Faults, StopValidation, document, inner, ob
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Check the entries that are sent: the completed ones that are not flagged as summaries, and only those from the
-    newest flagged summary of the current version on, if there is one (auggie 0.36 sends no flagged entry). Calls of the
-    last entry may be open."""
+    """Check the completed entries from the newest flagged summary of a current version on, or all without one; other
+    flagged summaries are not sent. Calls of the last entry may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise StopValidation("The document is not an object.")
@@ -48,7 +47,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _is_current(entry: Any) -> bool:
-    """True for a flagged summary of a current version: no entry before it is sent."""
+    """True for a completed flagged summary of version 3 or later: no entry before it is sent."""
     return (
         isinstance(entry, dict)
         and bool(entry.get("completed") and entry.get("isHistorySummary"))

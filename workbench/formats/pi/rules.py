@@ -66,11 +66,11 @@ def _edits(entries: list[NumberedEntry]) -> Faults:
             continue
         if "replacement" not in entry:
             yield f"Line {number} is an edit without a replacement: pi cannot open the session."
-        elif not _content(entry) and entry["replacement"] is not None:
+        elif not _has_content(entry) and entry["replacement"] is not None:
             yield f"Line {number} is an edit whose replacement has no content: pi sends the edited message empty."
 
 
-def _content(edit: Item) -> bool:
+def _has_content(edit: Item) -> bool:
     return isinstance(inner(edit, "replacement", dict).get("content"), str | list)
 
 

@@ -39,8 +39,8 @@ _OWN_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 
 
 async def open_client(connection: Connection, timeout_s: float) -> AsyncOpenAI:
-    """Open a client without retries and redirects, with `timeout_s` seconds for any byte; use it as a context. Opened
-    in a thread, because the import takes seconds. Raises BadInput without the package or a key."""
+    """Open a client without retries and redirects, for use as a context. `timeout_s`: longest wait for the next byte.
+    Opened in a thread, because the import takes seconds. Raises BadInput without the package or a key."""
     return await asyncio.to_thread(_open, connection, timeout_s)
 
 
@@ -64,13 +64,13 @@ def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
     return server_info(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
 
 
-def usage_of(billed: object, input_field: str, output_field: str, details: str) -> Usage:
+def usage_of(usage: object, input_field: str, output_field: str, details: str) -> Usage:
     """Convert the client's usage. `input_field` and `output_field` name its fields for tokens in and out, `details` the
     field for cached input tokens. Output includes thinking. Raises ImpossibleUsage."""
-    cached = token_figure(field_of(billed, details), "cached_tokens") or 0
+    cached = token_figure(field_of(usage, details), "cached_tokens") or 0
     return Usage(
-        input=max(0, (token_figure(billed, input_field) or 0) - cached),
-        output=token_figure(billed, output_field) or 0,
+        input=max(0, (token_figure(usage, input_field) or 0) - cached),
+        output=token_figure(usage, output_field) or 0,
         cache_read=cached,
     )
 
@@ -140,8 +140,8 @@ def _complete_chat_answer(data: bytes, server: Server) -> list[StreamPart]:
     ]
 
 
-def usage_of_chat(billed: object) -> Usage:
-    return usage_of(billed, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
+def usage_of_chat(usage: object) -> Usage:
+    return usage_of(usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
 
 
 def _chat_message_parts(part: Any, reason: str | None) -> list[StreamPart]:
@@ -218,7 +218,7 @@ async def _responses_stream(client: AsyncOpenAI, body: dict[str, Any], server: S
                     yield one
 
 
-def _response_end_parts(response: Any, billed: object, refusal: str, server: Server) -> list[StreamPart]:
+def _response_end_parts(response: Any, usage: object, refusal: str, server: Server) -> list[StreamPart]:
     """Return the parts that end a response: its usage and stop reason."""
     if response.status == "failed" or response.error:
         error = response.error
@@ -226,8 +226,8 @@ def _response_end_parts(response: Any, billed: object, refusal: str, server: Ser
             stream_failure(str(getattr(error, "code", "")), str(getattr(error, "message", "it failed")), server)
         )
     found: list[StreamPart] = []
-    if billed:
-        found.append(read_usage(partial(usage_of_response, billed)))
+    if usage:
+        found.append(read_usage(partial(usage_of_response, usage)))
     if refusal:
         return [*found, AnswerEnd("refusal", f": {refusal}")]
     if response.status == "incomplete":
@@ -237,8 +237,8 @@ def _response_end_parts(response: Any, billed: object, refusal: str, server: Ser
     return [*found, AnswerEnd("tool_use" if calls else "end_turn")]
 
 
-def usage_of_response(billed: object) -> Usage:
-    return usage_of(billed, "input_tokens", "output_tokens", "input_tokens_details")
+def usage_of_response(usage: object) -> Usage:
+    return usage_of(usage, "input_tokens", "output_tokens", "input_tokens_details")
 
 
 def _complete_response(data: bytes, server: Server) -> list[StreamPart]:

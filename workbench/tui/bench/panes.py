@@ -1,5 +1,4 @@
-"""Panes of the bench: each is drawn from the view, only when its fields changed; which is visible, which has the focus,
-and how to go to another."""
+"""Panes of the bench: draw each from the view when its fields changed, and show, mark and focus one of them."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ PLANNING = Text("planning…", no_wrap=True)
 """Status shown until the first plan is made."""
 
 NAMED = 3
-"""Most calls with usage that the context does not explain in the tooltip's list."""
+"""Most gaps (calls with usage that the context does not explain) that the tooltip lists."""
 
 
 def has_changed(was: BenchView | None, now: BenchView, *names: str) -> bool:
@@ -118,8 +117,8 @@ def draw_epochs(line: EpochsLine, was: BenchView | None, now: BenchView) -> None
 
 def draw_watched(lines: WatchedLines, was: BenchView | None, now: BenchView) -> None:
     if has_changed(was, now, "shown", "rule_states", "fixes"):
-        ways = now.fixes if now.fixes and now.fixes.bench is now.shown else None
-        lines.show(Watching(now.bench.watched, now.rule_states, now.rule_states_bench is now.shown, fixes=ways))
+        fixes = now.fixes if now.fixes and now.fixes.bench is now.shown else None
+        lines.show(Watching(now.bench.watched, now.rule_states, now.rule_states_bench is now.shown, fixes=fixes))
 
 
 def _drawing(now: BenchView) -> RoundsDrawing:
@@ -165,8 +164,8 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), 
 """Columns from which the places are side by side, and from which the settings have a column of their own."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall"), (66, "-highest")]
-"""Lines from which there is room for both sentences, for blank lines around them, and for the preset's full
-description."""
+"""Lines from which there is room for the headline above an open form, for blank lines around it, and for the preset's
+full description."""
 
 
 def place_of(view: BenchView) -> str:

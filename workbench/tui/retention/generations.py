@@ -37,7 +37,7 @@ USUAL, MOST = 5, 100
 """Number of compactions at first, and at most."""
 
 SETTLE_S = 0.3
-"""Time the number rests before anything is compacted."""
+"""Time without a change of the number before compacting begins."""
 
 
 class GenerationsPane(RetentionPane):
@@ -167,7 +167,7 @@ def compact_repeatedly(
 NAME, SPARK = 24, 12
 """Cells of a row's name at most, and of the line over all compactions."""
 SHORTEST, LONGEST = 4, 40
-"""Fewest and most cells of a bar; below, figures alone."""
+"""Fewest and most cells of a bar; with less room, only figures are shown."""
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def bar_width(width: int, count: int) -> int:
 
 def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Iterator[list[Text]]:
     """Rows of the table: facts of the first head over all and by kind, each watched sentence, the sizes of context and
-    summaries in tokens with bars relative to the largest context, and the number of messages added before each."""
+    summaries in tokens with bars relative to the largest context, and the messages added before each compaction."""
     steps, long = found.steps, cells_of_bar
     yield _shares("what mattered", found.weighted, long, strong=True)
     yield _shares("all facts", found.overall, long, strong=True)
