@@ -217,13 +217,13 @@ def test_a_dask_scheduler_gives_the_same_rows(
 
 
 @pytest.mark.parametrize(("files", "played"), [(2 * run.MAX_REPLAYED - 1, 1.0), (4 * run.MAX_REPLAYED, 0.25)])
-def test_of_many_files_some_are_played(
+def test_of_many_files_some_are_replayed(
     tmp_path: Path, rows_kept: RowCache, monkeypatch: pytest.MonkeyPatch, files: int, played: float
 ) -> None:
     seen: list[bool] = []
 
     def surveyed(work: AuditFile) -> FileRows:
-        seen.append(work.played)
+        seen.append(work.is_replayed)
         return FileRows(work.path, None, (SessionRow(work.path),))
 
     monkeypatch.setattr(run, "survey_file", surveyed)

@@ -28,7 +28,7 @@ def same(path: Path, data: bytes) -> Skimmed:
     skimmed = skim(path, data)
     assert skimmed is not None
     whole = load_bytes(path, data)
-    assert row_of_skimmed(skimmed, BARE) == row_of(whole, BARE, played=False)
+    assert row_of_skimmed(skimmed, BARE) == row_of(whole, BARE, is_replayed=False)
     return skimmed
 
 

@@ -82,7 +82,7 @@ def same(data: bytes) -> None:
     path = Path("rollout.jsonl")
     skimmed = skim(path, data)
     assert skimmed is not None
-    assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False)
+    assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, is_replayed=False)
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["bills behind", "bills before"])

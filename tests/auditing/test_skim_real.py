@@ -25,7 +25,7 @@ def same(path: Path) -> bool:
         return False
     skimmed = codec.skim(path, data) if codec.skim else None
     if skimmed is not None:
-        assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False), path
+        assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, is_replayed=False), path
     return skimmed is not None
 
 

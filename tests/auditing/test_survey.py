@@ -207,7 +207,7 @@ def test_a_row_is_the_same_whatever_else_is_masked(tmp_path: Path) -> None:
         assert rows_of(path) == while_masking
 
 
-def test_a_short_session_without_a_compaction_is_not_played(tmp_path: Path) -> None:
+def test_a_short_session_without_a_compaction_is_not_replayed(tmp_path: Path) -> None:
     for peak, some in ((99_999, False), (100_000, True)):
         (row,) = rows_of(long([20_000, peak]).put(tmp_path / f"{peak}.jsonl"))
         assert bool(row.tried) == some, peak

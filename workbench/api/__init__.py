@@ -1,6 +1,6 @@
 """The workbench as Python calls. Names, units and errors are documented in docs/api.md; `workbench` itself offers them.
 
-sources.py      sessions and messages as the caller has them, and the same objects returned
+sources.py      the caller's sessions and messages as input, and results as the same kinds of objects
 summarize.py    the caller's function that summarizes
 results.py      types of the results
 compacting.py   compact, sync or async; should_compact

@@ -17,18 +17,18 @@ from workbench.session import Way
 class CompactionRow:
     """A compaction that the agent recorded, at the end of `epoch`, before call number `call` (from 1).
 
-    `way` is its kind; `manual`: the user started it. `before` and `after` are tokens of the context: both as recorded;
-    else the recorded size before a summary, or the last prompt before it, and the first prompt after it; None if
+    `way` is its kind; `manual`: the user started it. `before` and `after` are tokens of the context, as recorded; else
+    `before` is the last prompt or the size recorded before a summary, `after` the first prompt after it; None if
     unknown. `larger`: the context grew. `seconds` as recorded, else from the newest message before an automatic one to
     its record. `cost` in dollars is approximate: its summary, and the tokens that were billed again; None without a
     price. `removed_messages` counts removed or shortened messages, `removed_tool_results` those with tool results,
     `removed_user_messages` those with words of the user; None if the removed messages are not in the file. `rework`
-    counts the rework it caused, `rework_tokens` the tokens of that, `resumed` the calls before the first new step.
-    `lost` of the `instructions` in force before its tail are kept nowhere; None if its summary is unreadable or the
-    removed messages are not in the file. `time` is in seconds since 1970. `id` is the same in every file that holds
-    this compaction; a `copy` counts in another session and in no sum. `lost_file_rules` counts rules of the project's
-    rule files that it removed and the agent did not bring back before the next one. `broken_rules` counts rules that it
-    removed and a later call broke.
+    counts the rework it caused, `rework_tokens` its tokens, `resumed` the calls before the first new step.
+    `instructions` counts the rules in force before its tail, `lost` those kept nowhere (None if its summary is
+    unreadable or the removed messages are not in the file). `time` is in seconds since 1970. `id` is the same in every
+    file that holds this compaction; a `copy` counts in another session only. `lost_file_rules` counts rules of the
+    project's rule files that it removed and the agent did not insert again before the next one, `broken_rules` rules
+    that it removed and a later call broke.
     """
 
     epoch: int
@@ -74,8 +74,8 @@ TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 
 
 @dataclass(frozen=True, slots=True)
 class TriggerCost:
-    """Cost of all prompts and summaries of a session compacted at `trigger` tokens (0: at the agent's own trigger), in
-    tokens of input. `summaries` counts its compactions."""
+    """Cost of all prompts and summaries of a session compacted at `trigger` tokens (0: at the agent's own trigger): the
+    number of input tokens of equal price. `summaries` counts its compactions."""
 
     trigger: int
     cost: float
@@ -164,16 +164,16 @@ def row_from(fields: Mapping[str, Any]) -> SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditFile:
-    """A file to audit. `tool` is the agent's name, "" if its place does not tell; `time` the last change in seconds
-    since 1970; `known` the digest for which its rows are cached. `played`: its long sessions are replayed under several
-    triggers."""
+    """A file to audit. `tool` is the agent's name, "" if its place does not show it; `time` the last change in seconds
+    since 1970; `known` the digest for which its rows are cached. `is_replayed`: its long sessions are replayed under
+    several triggers."""
 
     path: str
     bytes: int
     time: float
     tool: str = ""
     known: str | None = None
-    played: bool = True
+    is_replayed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

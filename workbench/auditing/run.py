@@ -68,7 +68,7 @@ def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> I
         if path not in seen:
             seen.add(path)
             size = _size(one.path) if one.size is None else one.size
-            yield AuditFile(path, size, one.time, one.tool, played=False)
+            yield AuditFile(path, size, one.time, one.tool, is_replayed=False)
 
 
 def _candidates_in(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
@@ -145,9 +145,9 @@ def audit_files(
 
 
 def _with_replay(work: AuditFile, every: int) -> AuditFile:
-    """Return the file with `played` set for one in `every` files, chosen by name."""
-    played = crc32(os.fsencode(work.path)) % every == 0
-    return work if work.played == played else replace(work, played=played)
+    """Return the file with `is_replayed` set for one in `every` files, chosen by name."""
+    is_replayed = crc32(os.fsencode(work.path)) % every == 0
+    return work if work.is_replayed == is_replayed else replace(work, is_replayed=is_replayed)
 
 
 def _survey_all(works: Sequence[AuditFile], cluster: str) -> Iterator[FileRows]:

@@ -56,21 +56,21 @@ def survey_file(work: AuditFile) -> FileRows:
     try:
         path = Path(work.path)
         if path.is_dir():
-            return FileRows(work.path, None, (row_of(load(path), bare, played=work.played),))
+            return FileRows(work.path, None, (row_of(load(path), bare, is_replayed=work.is_replayed),))
         data = bytes_of(path)
         digest = xxh3_128_hexdigest(data)
         if digest == work.known:
             return FileRows(work.path, digest, None)
         with gc_paused():
-            return FileRows(work.path, digest, tuple(_rows(path, data, bare, played=work.played)))
+            return FileRows(work.path, digest, tuple(_rows(path, data, bare, is_replayed=work.is_replayed)))
     except Exception as error:
         # One broken file must not lose the rows of thousands of others.
         return FileRows(work.path, digest, (replace(bare, error=_reason(error)),))
 
 
-def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterator[SessionRow]:
+def _rows(path: Path, data: bytes, bare: SessionRow, *, is_replayed: bool) -> Iterator[SessionRow]:
     codec = registry.detect(Look.of(data, path))[0].codec
-    if codec.skim and (skimmed := codec.skim(path, data)) and not (played and _is_long(skimmed)):
+    if codec.skim and (skimmed := codec.skim(path, data)) and not (is_replayed and _is_long(skimmed)):
         yield row_of_skimmed(skimmed, bare)
         return
     parts = [part.id for part in codec.sessions_in(path, data)] if codec.sessions_in else []
@@ -82,7 +82,7 @@ def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterato
                 raise
             yield replace(bare, part=part, error=_reason(error))
             continue
-        yield row_of(session, replace(bare, part=part if len(parts) > 1 else ""), played=played)
+        yield row_of(session, replace(bare, part=part if len(parts) > 1 else ""), is_replayed=is_replayed)
 
 
 def _is_long(skimmed: Skimmed) -> bool:
@@ -108,21 +108,21 @@ def row_of_skimmed(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
     return _row(session, bare, prompts, cost)
 
 
-def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
-    """Return the row of a complete session. If `played`, it is replayed under several triggers, provided that it is
-    long or records a compaction."""
+def row_of(session: Session, bare: SessionRow, *, is_replayed: bool) -> SessionRow:
+    """Return the row of a complete session. With `is_replayed` it is replayed under several triggers if it is long or
+    records a compaction."""
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     own = (one for number, one in enumerate(session.messages) if number not in copies)
     prompts = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
     row = _row(session, bare, prompts, session_dollars(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
-    if not is_compacted and prompts and (row.peak < REPLAYED_FROM or not played):
+    if not is_compacted and prompts and (row.peak < REPLAYED_FROM or not is_replayed):
         return row
     course, rates = lazy_course(session, Counter()), rates_of(session.model)
     sizes = [point.tokens for point in course.growth] or [0]
     tokens, peak = row.tokens or sizes[-1], row.peak or max(sizes)
     compactions = tuple(_compactions(course, rates)) if is_compacted else ()
-    costs = trigger_costs(course, rates) if prompts and played else ()
+    costs = trigger_costs(course, rates) if prompts and is_replayed else ()
     return replace(row, tokens=tokens, peak=peak, compactions=compactions, tried=costs)
 
 
@@ -352,5 +352,5 @@ def _preset_with_trigger(preset: Preset, trigger: int, window: int) -> Preset:
     return replace(preset, id="", policy=policy)
 
 
-def _trigger_cost(trigger: int, played: Replay, rates: Rates) -> TriggerCost:
-    return TriggerCost(trigger, round(played.cost / (rates.input or 1.0) * MILLION), len(played.compacted))
+def _trigger_cost(trigger: int, replayed: Replay, rates: Rates) -> TriggerCost:
+    return TriggerCost(trigger, round(replayed.cost / (rates.input or 1.0) * MILLION), len(replayed.compacted))

@@ -95,7 +95,7 @@ def restore_work(work: SavedWork, bench: Bench, counter: Counter, *, keep_policy
     refused = 0
     for sentence in work.watched:
         try:
-            # Rules named for this visit come first.
+            # Rules that the bench was opened with come first.
             bench = steps.with_watched_rules(bench, (*bench.watched, sentence))
         except BadInput:
             refused += 1

@@ -49,8 +49,7 @@ def prose(text: str) -> str:
 def message_prose(message: Message) -> str:
     """Return the text of user or agent in a message without fenced code; "" for other messages.
 
-    The user's text is in own messages and in answers through tools; text that a tool added to a message counts for
-    neither.
+    The user's text includes answers given through tools, and not what the agent added to a message.
     """
     text = message.text if is_agent_message(message) else message.user_text
     return prose(text) if text else ""
@@ -73,9 +72,9 @@ class TextLine:
 
 def lines(text: str) -> Iterator[TextLine]:
     """Yield the lines of `text` that hold words, without quoted lines and tables. Wrapped lines are joined. A line is
-    wrapped if it does not end a sentence and the next one begins in lower case, with a word that did not fit into the
-    text's width, or within an open quotation. In a text that was surely wrapped the next line may also begin in upper
-    case or with an opening sign."""
+    wrapped if it does not end a sentence, the next one begins in lower case, and its first word did not fit into the
+    text's width or a quotation is open. In a text that was surely wrapped the next line may also begin in upper case or
+    with an opening sign."""
     found: TextLine | None = None
     wrapped = _wrapping(text)
     for start, stop in _line_spans(text):

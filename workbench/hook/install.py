@@ -41,8 +41,8 @@ OR_NOTHING = " || true"
 
 class Change(Struct, frozen=True):
     """Change of a settings file: its text before (None: there is no file) and after (None: the file is removed).
-    `created` names what the file did not have: "file", "hooks", and events; `write` saves it for the removal. None:
-    what was saved is deleted."""
+    `created`: parts that an installation adds ("file", "hooks", names of events), which `write` saves for the removal;
+    None deletes what was saved."""
 
     path: Path
     before: str | None

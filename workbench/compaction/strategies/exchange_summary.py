@@ -105,7 +105,7 @@ class ExchangeSummaryPolicy(SummaryPolicy):
     guard_total_chars: int = setting(
         800_000,
         "summary",
-        "The head is split into segments of a third of this size; of 4 or more, the oldest are omitted.",
+        "The head is split into segments of a third of this size; of 4 or more, the newest 2 or 3 are sent.",
         unit="characters",
         ge=3,
     )
@@ -228,8 +228,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     if not without(cut.head, staying):
         return unchanged(context.messages, "nothing to compact: every message of the head is kept", trace)
 
-    retold = abridge(context, cut.tail, policy.abridged_history_params)
-    trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
+    history = abridge(context, cut.tail, policy.abridged_history_params)
+    trace.append(f"abridged history: {counted(len(history.entries), 'entry')}, {grouped(len(history.text))} characters")
     in_request = summaries_in_request(context, cut.earlier, policy.earlier_summary)
     prompt = RequestPrompt(
         "summary of the head",
@@ -250,9 +250,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     if "{summary}" not in template:
         template = policy.builtin_texts["summary_template"](policy.language)
         trace.append("the summary template lacks {summary}; the default template is used")
-    text = fill(template, {"summary": summary, "abridged_history": retold.text})
+    text = fill(template, {"summary": summary, "abridged_history": history.text})
     pieces = _pieces(context, policy, cut, staying, in_request, text)
-    fates = _fates(context, cut, staying, in_request, shown, retold)
+    fates = _fates(context, cut, staying, in_request, shown, history)
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
@@ -303,10 +303,10 @@ def _fates(
     staying: tuple[int, ...],
     in_request: tuple[int, ...],
     shown: Excerpt,
-    retold: AbridgedEntries,
+    history: AbridgedEntries,
 ) -> tuple[FateSpan, ...]:
     strokes = [
-        Stroke(Fate.ABRIDGED, [span for entry in retold.entries for span in entry.spans]),
+        Stroke(Fate.ABRIDGED, [span for entry in history.entries for span in entry.spans]),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, spans_of(in_request), "all"),
         Stroke(Fate.KEPT, [Span(0, context.shape.lead), *spans_of(staying), Span(cut.tail, len(context))]),
@@ -318,9 +318,9 @@ def _fates(
 def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> AbridgedHistory:
     """Return the abridged history of the messages before index `before`."""
     params = policy.abridged_history_params
-    retold = abridge(context, before, params)
-    entries = tuple((entry.spans, entry.text) for entry in retold.entries)
-    return AbridgedHistory(entries, params.total_chars_limit, retold.whole)
+    history = abridge(context, before, params)
+    entries = tuple((entry.spans, entry.text) for entry in history.entries)
+    return AbridgedHistory(entries, params.total_chars_limit, history.whole)
 
 
 STRATEGY = Strategy(

@@ -24,7 +24,7 @@ JOINED = 200
 """Most lines joined to restore a split record."""
 
 TRIED = 2_000
-"""Positions in a broken line at which a complete record is searched."""
+"""Most positions in a broken line at which a complete record is searched."""
 
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = {b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}

@@ -34,8 +34,7 @@ LOOK_S = 1.0
 """Interval in which the file's date is read."""
 
 SHARE = 5
-"""Factor of the reading time for which a followed file is left alone, so that reading takes at most a sixth of the
-time."""
+"""Pause after reading a followed file, as a multiple of the reading time: reading takes at most a sixth of the time."""
 
 TRIES = 3
 """Failed readings in a row before the user sees a message: a document is often read while it is half-written."""
@@ -145,7 +144,7 @@ async def read_more(host: Host, path: Path) -> None:
     except BadInput as refused:
         following = host.store.view.following
         failed = following.failed + 1
-        # It may not change again: below `TRIES` it is read again as it is.
+        # The file may not change again, so below `TRIES` it is read again even if unchanged.
         mark = None if failed < TRIES else following.mark
         _put(host, replace(following, failed=failed, mark=mark, not_before=later()))
         if failed == TRIES:
@@ -161,8 +160,8 @@ async def read_more(host: Host, path: Path) -> None:
 
 
 async def read_rest(host: Host) -> None:
-    """Read the complete file of a session whose end is on the bench, in a thread, and put it on; the user's steps
-    stay."""
+    """Read the complete file of a session whose end is on the bench, in a thread, and put it there; the user's steps
+    are kept."""
     path = host.store.bench.session.path
     assert path is not None
     report = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))

@@ -35,9 +35,9 @@ def prompt_parts(view: TabInput) -> Parts:
     """Complete next prompt, part by part in its order."""
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
-    waits = _waits(bench)
+    is_unwritten = _is_unwritten(bench)
     parts: Parts = [
-        TextPart(f"Next prompt, in order{', with a placeholder for the summary' if waits else ''}", "title")
+        TextPart(f"Next prompt, in order{', with a placeholder for the summary' if is_unwritten else ''}", "title")
     ]
     for part in bench.strategy.view.prompt_parts(after, bench.policy):
         place = f"prompt/{part.name}"
@@ -45,12 +45,12 @@ def prompt_parts(view: TabInput) -> Parts:
         head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
         parts.append(Piece(f"{head}{' · ' if part.note else ''}{part.note}", "dim", fold=place if part.text else ""))
         if is_open and part.text:
-            parts += [TextPart(shorten_placeholder(part.text) if waits else part.text), TextPart("")]
+            parts += [TextPart(shorten_placeholder(part.text) if is_unwritten else part.text), TextPart("")]
     return [*parts, TextPart("")]
 
 
-def _waits(bench: Bench) -> bool:
-    """True if placeholders are shown for summaries."""
+def _is_unwritten(bench: Bench) -> bool:
+    """True if the summaries are not written yet, so that placeholders are shown."""
     return bench.result is None and not bench.has_offline_run and bool(bench.plan.requests)
 
 
@@ -111,7 +111,7 @@ def summary_parts(view: TabInput) -> Parts:
             ),
         ]
         for number, block in enumerate(piece.message.blocks):
-            shown = Text(shorten_placeholder(block.text)) if isinstance(block, Text) and _waits(bench) else block
+            shown = Text(shorten_placeholder(block.text)) if isinstance(block, Text) and _is_unwritten(bench) else block
             parts += [TextPart(""), *block_parts(shown, view.folds, f"{piece.message.id}/{number}")]
     return parts
 
