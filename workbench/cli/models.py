@@ -23,11 +23,11 @@ CONNECTIONS = "name:text:connection protocol address key"
 
 
 @click.command("models")
-@click.option("--connection", "whom", metavar="NAME", default=DEFAULT, show_default=True, help="List its models.")
+@click.option("--connection", "name", metavar="NAME", default=DEFAULT, show_default=True, help="List its models.")
 @click.option("--refresh", is_flag=True, help="Ask the server now instead of using a list up to a day old.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 @csv_option("models", "connections")
-def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None:
+def command(name: str, refresh: bool, as_json: bool, as_csv: str | None) -> None:
     """List the models that a server offers, with context windows and prices, and the connections to servers.
 
     The list comes from the API and is cached for a day. Prices, in dollars per million tokens, come from the package
@@ -35,7 +35,7 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
     are not listed can be named, too.
     """
     there = connections()
-    connection = connection_named(whom)
+    connection = connection_named(name)
     choice = asyncio.run(_choice(connection, refresh))
     tables = {
         "models": Table("models", "", columns(MODELS), tuple(map(_row, choice.models))),
@@ -47,7 +47,7 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
     if as_json:
         age = None if choice.age_s is None else round(choice.age_s)
         table = {"source": sources(), "bundled_file": BUNDLED, "own_file": paths.models()}
-        found = {"connection": whom, "age_seconds": age, "error": choice.trouble or None, "price_table": table}
+        found = {"connection": name, "age_seconds": age, "error": choice.trouble or None, "price_table": table}
         write_json({**found, "models": choice.models, "connections": list(there.values())})
         return
     if choice.trouble:

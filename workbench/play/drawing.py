@@ -24,9 +24,9 @@ NAMES: dict[Kind, str] = {
     "overhead": "system prompt, tools",
     "summary": "summary",
     "pinned": "pinned",
-    "going": "goes",
+    "going": "replaced",
     "talk": "conversation",
-    "kept": "stays",
+    "kept": "kept",
 }
 
 STATES: dict[State, tuple[str, str, str]] = {
@@ -193,10 +193,10 @@ def rule_words(rule: Rule) -> tuple[str, str]:
 
 
 def _rule(cells: _Cells, rule: Rule, y: int) -> None:
-    held, style = rule_words(rule)
-    held += ", pinned" if rule.pinned else ""
+    words, style = rule_words(rule)
+    words += ", pinned" if rule.pinned else ""
     cells.put(SIDE, y, _fitted(f"◉ “{rule.text}”", cells.width - 2 * SIDE), "dim" if rule.state == "unsaid" else "bold")
-    cells.put(SIDE + 2, y + 1, held, style)
+    cells.put(SIDE + 2, y + 1, words, style)
 
 
 # --- two policies -----------------------------------------------------------------------------------------------------
@@ -212,10 +212,10 @@ def _draw_lane(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> No
     high = max(0, room - thick - (3 if lane.rule else 2))
     _trail(cells, story, lane, y + 1 + thick, high)
     if lane.rule:
-        held, style = rule_words(lane.rule)
+        words, style = rule_words(lane.rule)
         at = y + 1 + thick + high
-        cells.put(SIDE, at, _fitted(f"◉ “{lane.rule.text}”", cells.width - 2 * SIDE - len(held) - 2), "dim")
-        cells.put(cells.width - SIDE - len(held), at, held, style)
+        cells.put(SIDE, at, _fitted(f"◉ “{lane.rule.text}”", cells.width - 2 * SIDE - len(words) - 2), "dim")
+        cells.put(cells.width - SIDE - len(words), at, words, style)
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
@@ -247,8 +247,8 @@ def _bar(cells: _Cells, story: Story, lane: Lane, fall: Fall | None, y: int, thi
         moved = (fall.share - SUNK) / (1 - SUNK)
         before = {kind: start for kind, start, _ in _columns(story, cells.width, lane.parts)}
         for kind, start, stop in done:
-            come = round((before.get(kind, start) - start) * (1 - moved)) if kind in ("kept", "pinned") else 0
-            _blocks(cells, [(kind, start + come, stop + come)], y, thick)
+            shift = round((before.get(kind, start) - start) * (1 - moved)) if kind in ("kept", "pinned") else 0
+            _blocks(cells, [(kind, start + shift, stop + shift)], y, thick)
     else:
         level = round((1 - fall.share / SUNK) * thick * 8)
         for kind, start, stop in _columns(story, cells.width, lane.parts):

@@ -18,10 +18,10 @@ Kind = Literal["before", "summary", "head", "pins", "tail"]
 
 KINDS: dict[Kind, str] = {
     "before": "before the messages",
-    "head": "goes",
+    "head": "replaced",
     "summary": "summary",
     "pins": "pinned",
-    "tail": "stays",
+    "tail": "kept",
 }
 
 _KINDS: dict[str, Kind] = {"summaries": "summary", "head": "head", "pins": "pins", "tail": "tail", "history": "head"}

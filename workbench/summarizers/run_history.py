@@ -88,7 +88,7 @@ _ADD_CALL = (
     "output = output + excluded.output, dollars = dollars + excluded.dollars "
     "WHERE calls = (SELECT count(*) FROM calls WHERE run = runs.id)"
 )
-"""Statement that adds an answer only to a run in progress: a complete record already contains a late one."""
+"""Statement that adds an answer to the record of a run in progress. A complete record already contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,8 @@ def delete_runs(ids: Sequence[str]) -> None:
             raise BadInput(_no_such_run(id))
     try:
         with _open_transaction() as database:
-            for of_ids in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
-                database.executemany(of_ids, [(id,) for id in ids])
+            for statement in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
+                database.executemany(statement, [(id,) for id in ids])
     except (sqlite3.Error, OSError) as error:
         raise BadInput(f"Nothing was deleted: {_file_problem(error)}") from None
 

@@ -142,7 +142,7 @@ def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
 
 
 class KeptUserText(Struct, frozen=True):
-    """User messages that stay: complete ones by index, and the one that did not fit, with its middle cut."""
+    """Kept user messages: complete ones by index, and the one that did not fit, with its middle cut."""
 
     whole: frozenset[int]
     cut: tuple[int, Message] | None
@@ -272,7 +272,7 @@ def _pieces(
     after: Sequence[KeptSpan],
 ) -> tuple[Piece, ...]:
     """Kept messages in order, then new messages, then messages that were not summarized. If the policy injects the
-    preamble again and several user messages stay, the preamble comes directly before the newest of them. System
+    preamble again and keeps several user messages, the preamble comes directly before the newest of them. System
     messages move with it only if the API has them among the turns."""
     cut = {} if own_text.cut is None else {own_text.cut[0]: own_text.cut[1]}
     own_indexes = sorted(own_text.whole | cut.keys())

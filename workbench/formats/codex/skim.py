@@ -43,7 +43,7 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     draft_count = len(reader.drafts)
     if not stop or not _skim_rest(reader, data, stop):
         return None
-    if any(_is_absurd(reader, draft) for draft in reader.drafts):
+    if any(_may_be_too_small(reader, draft) for draft in reader.drafts):
         return None
     reader.finish()
     session = reader.session()
@@ -59,7 +59,7 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
     return Skimmed(start_session, bills) if bills and session.title else None
 
 
-def _is_absurd(reader: Reader, draft: ItemDraft) -> bool:
+def _may_be_too_small(reader: Reader, draft: ItemDraft) -> bool:
     """Return True if a draft's usage may be too small for the text before it."""
     before = reader.records.starts[draft.source[0]]
     return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
@@ -109,7 +109,7 @@ def _skim_rest(reader: Reader, data: bytes, at: int) -> bool:
             continue
         if kind in SUMMARIES:
             return False
-        _item(reader, group_of({"type": kind, "role": role}), index)
+        _add_item(reader, group_of({"type": kind, "role": role}), index)
     return True
 
 
@@ -119,7 +119,7 @@ def _context_is_unchanged(reader: Reader) -> bool:
     return not (reader.epochs or reader.rolled_back or reader.warnings or any(one.kind == "boundary" for one in newest))
 
 
-def _item(reader: Reader, group: ItemGroup, index: int) -> None:
+def _add_item(reader: Reader, group: ItemGroup, index: int) -> None:
     """Add an item of which only the group is known. The first item of a response begins an answer, which gets the
     pending usage; other items only end a response."""
     if group == "response" != reader.group:
