@@ -83,10 +83,10 @@ def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
     return {one.compaction.epoch: len(one.items) for one in rework(course_of(session, counter))}
 
 
-def size_when_compacted(stretches: Sequence[TimelineEpoch], epoch: int) -> int:
+def size_when_compacted(epochs: Sequence[TimelineEpoch], epoch: int) -> int:
     """Return the tokens at which the agent compacted epoch `epoch`, or the epoch before if this one was not compacted.
     0 if unknown, or if the user requested the compaction."""
-    for one in reversed(stretches[:epoch]):
+    for one in reversed(epochs[:epoch]):
         if one.ended is not None and one.number >= epoch - 1:
             return 0 if one.ended.trigger == "manual" else one.tokens
     return 0

@@ -36,7 +36,7 @@ FEW = (1, 4)
 
 class RuleFix(Struct, frozen=True):
     """A changed bench whose compaction keeps the rule: `words` describe the change, `option` is its command line
-    option, `tokens` the tokens that the result has more."""
+    option, `tokens` the additional tokens of the result."""
 
     words: str
     tokens: int
@@ -68,8 +68,8 @@ def find_fixes(
     sentence = first_lost_rule(states)
     if not sentence:
         return None
-    few = bench.layout.shape.chars[-1] <= MAX_CHARS
-    setting = setting_fix(bench, sentence, is_current) if few else None
+    is_fast = bench.layout.shape.chars[-1] <= MAX_CHARS
+    setting = setting_fix(bench, sentence, is_current) if is_fast else None
     return RuleFixes(bench, sentence, pin_fix(bench, sentence), setting)
 
 

@@ -62,8 +62,8 @@ def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, ke
         half = ", as a batch" if batch else ""
         about, most = added(one.about for one in several), added(one.most for one in several)
         warn(f"{counted(calls, 'call')} to make, about {money(about)}, at most {money(most)}{half}.")
-    asking = ExperimentOptions(spend_limit, keeps, warn, _each_state_once())
-    sessions, refused, left = _run(several, open, asking, batch=batch)
+    options = ExperimentOptions(spend_limit, keeps, warn, _each_state_once())
+    sessions, refused, left = _run(several, open, options, batch=batch)
     if left:
         warn(f"{counted(len(left), 'session')} not run: {left[0].reason} The same command continues with the rest.")
     labels = several[0].labels if several else ()
@@ -85,7 +85,7 @@ def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, ke
 
 
 def _run(
-    several: Sequence[QueuedSession], open: Open, asking: ExperimentOptions, *, batch: bool
+    several: Sequence[QueuedSession], open: Open, options: ExperimentOptions, *, batch: bool
 ) -> tuple[list[SessionResult], list[FailedFile], list[QueuedSession]]:
     """Return the compared sessions, the failed files, and the sessions that the spend limit leaves out."""
     done: list[SessionResult] = []
@@ -101,17 +101,17 @@ def _run(
     async def in_batches() -> None:
         sent: list[QueuedSession] = []
         for each in several:
-            reason = _over_limit(asking.spend_limit, added(one.most for one in (*sent, each)), each)
+            reason = _over_limit(options.spend_limit, added(one.most for one in (*sent, each)), each)
             (left if reason else sent).append(replace(each, reason=reason))
         turn = asyncio.Semaphore(1)
-        await asyncio.gather(*(one(each.file, compare_in_batches(each.file, open, asking, turn)) for each in sent))
+        await asyncio.gather(*(one(each.file, compare_in_batches(each.file, open, options, turn)) for each in sent))
 
     async def live() -> None:
         for number, each in enumerate(several):
-            if reason := _over_limit(asking.spend_limit, each.most, each):
+            if reason := _over_limit(options.spend_limit, each.most, each):
                 left.extend(replace(one, reason=reason) for one in several[number:])
                 return
-            await one(each.file, compare_live(each.file, open, asking))
+            await one(each.file, compare_live(each.file, open, options))
 
     async def every() -> None:
         cancel_on_signals()

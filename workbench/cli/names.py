@@ -51,7 +51,7 @@ class Former:
 
 
 ALONE = ("audit", "--list", "sessions", "--newest", "20")
-"""Arguments of `cwb` without any, if it has no screen."""
+"""Arguments that run for a bare `cwb` without a screen."""
 
 MODULES: Mapping[str, str] = {"list": "listing"}
 """Modules with another name than their command."""

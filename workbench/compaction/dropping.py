@@ -23,10 +23,10 @@ from workbench.session import Message, Span, Text
 
 @dataclass(frozen=True)
 class Oldest:
-    """Context whose oldest messages are dropped. `exempt`: ascending indexes of messages that stay at any cut, with
+    """Context whose oldest messages are dropped. `exempt`: ascending indexes of messages that are always kept, with
     complete pairs.
 
-    A cut before message c drops the messages lead..c except exempt ones.
+    A cut c drops the messages from index `lead` to c - 1, except exempt ones.
     """
 
     context: Context

@@ -1,6 +1,6 @@
 """Rules of the APIs for the roles of a conversation's messages.
 
-Tool results are the user's turn in the first two; the session's own system messages are no turn anywhere.
+Tool results are the user's turn in the first two APIs below; the session's own system messages are no turn in any.
 
     Anthropic Messages  system messages are in front, the user opens, adjacent messages of one role are joined, and
                         results come first in the turn after their calls: https://docs.anthropic.com/en/api/messages

@@ -108,10 +108,10 @@ def batch_run(
     notes. After a cancel or a kill the batches remain, and the next run with the same requests uses them.
     `on_live_event` receives rejected usage. Raises BadInput without a key, and if the server rejects a batch."""
 
-    async def ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
+    async def wait(client: AsyncAnthropic, id: str, resumed: bool) -> None:
         await _wait_for_batch(client, id, on_batch, every_s, resumed=resumed)
 
-    return _run_batches(generator, model, session, ended, uploads, on_live_event)
+    return _run_batches(generator, model, session, wait, uploads, on_live_event)
 
 
 def batch_run_so_far(
@@ -132,14 +132,14 @@ async def _run_batches(
     generator: Compacting,
     model: str,
     session: Session | None,
-    ended: WaitForEnd,
+    wait: WaitForEnd,
     uploads: asyncio.Semaphore,
     on_live_event: OnLiveEvent,
 ) -> AsyncIterator[Run]:
     notes: list[Path] = []
 
     async def answered(requests: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answer_in_batches(requests, model, session, ended, uploads, notes, on_live_event)
+        found = await _answer_in_batches(requests, model, session, wait, uploads, notes, on_live_event)
         return tuple(found[request.key] for request in requests)
 
     yield await run_turns(generator, answered)
@@ -150,7 +150,7 @@ async def _answer_in_batches(
     requests: Sequence[SummaryRequest],
     model: str,
     session: Session | None,
-    ended: WaitForEnd,
+    wait: WaitForEnd,
     uploads: asyncio.Semaphore,
     notes: list[Path],
     on_live_event: OnLiveEvent,
@@ -164,7 +164,7 @@ async def _answer_in_batches(
         note = _note_path(model, different, left_out_fields)
         notes.append(note)
         answers, refused = await _run_batch(
-            note, different, model, session, left_out_fields, ended, uploads, on_live_event
+            note, different, model, session, left_out_fields, wait, uploads, on_live_event
         )
         found |= answers
         fields = frozenset(trouble.field for trouble in refused.values()) - left_out_fields
@@ -181,7 +181,7 @@ async def _run_batch(
     model: str,
     session: Session | None,
     left_out_fields: frozenset[str],
-    ended: WaitForEnd,
+    wait: WaitForEnd,
     uploads: asyncio.Semaphore,
     on_live_event: OnLiveEvent,
 ) -> tuple[dict[str, Answer], dict[str, CallFailure]]:
@@ -201,7 +201,7 @@ async def _run_batch(
                     await asyncio.to_thread(_delete_notes, [note])
                     raise
             await asyncio.to_thread(write_note, note, id)
-        await ended(client, id, resumed)
+        await wait(client, id, resumed)
         answers, refused = await _results(client, id, requests, on_live_event)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
     return {**answers, **missing}, refused

@@ -37,17 +37,17 @@ class LedgerPlan:
 
 
 def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
-    """Return the fullest plan within the budget. It may exceed the budget: pins do not reduce the room of what the user
-    wants (steps above `Priority.WORTH`), and rules, beginnings of open requests and the minimum tail are always kept.
-    The size of all lines together, known only when they are written, differs slightly from the sum of their sizes; the
-    selection is then repeated with the difference."""
-    stays = task.ruler.each(task.always)
+    """Return the fullest plan within the budget. It exceeds the budget if rules, beginnings of open requests and the
+    minimum tail, which are always kept, need more, or by pins: they do not reduce the room of what the user wants
+    (steps above `Priority.WORTH`). The size of all lines together, known only when they are written, differs slightly
+    from the sum of their sizes; the selection is then repeated with the difference."""
+    always = task.ruler.each(task.always)
     empty = written(Ledger(10**6, tuple(range(len(task.always))), (), narrative))
     room = int(budget * LEFT_OUT_SHARE)
     frame = task.ruler.of_text(empty) + min(task.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9)), room)
     filling, error = LedgerFiller(task), 0
     for again in range(4):
-        found = filling.filled(budget - stays - frame - error, budget - frame - error)
+        found = filling.filled(budget - always - frame - error, budget - frame - error)
         plan = _plan(task, found, narrative, room)
         over = plan.ledger_takes - frame - found.in_lines - error
         if not over or (again and over < 0):

@@ -36,7 +36,7 @@ MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "
 
 
 class ContextResetPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
-    """Thresholds of its design and its size limit for the request (docs/strategies.md, Sources)."""
+    """Settings of `context-reset`, with the defaults of its design (docs/strategies.md, Sources)."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     estimate_from: Literal["characters", "counted"] = setting(

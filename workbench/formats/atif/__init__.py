@@ -1,4 +1,4 @@
-"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}`; since 1.7 sub-agents' are nested inside.
+"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}`; since 1.7 with those of sub-agents inside.
 
 An agent step holds its calls and their results, so it becomes two messages. A summarisation is a system step that
 refers to the sub-agents that wrote it: a boundary. The user step after it is the summary; earlier steps are no longer

@@ -1,8 +1,8 @@
 """mini-swe-agent trajectories: `{info, messages, trajectory_format}`, in older versions a bare list.
 
 The agent keeps one linear list and sends all of it, so there is one epoch. In the text protocol a command's output is a
-user message: of kind meta from the first answer on, except for text that the user typed. The end of a run is never
-sent: a message of role `exit` in newer files, before that the submitted patch as a user message.
+user message: user messages after the first answer get kind meta, except text that the user typed. The end of a run is
+never sent: a message of role `exit` in newer files, the submitted patch as a user message in older ones.
 """
 
 from __future__ import annotations

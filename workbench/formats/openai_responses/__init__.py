@@ -1,7 +1,7 @@
 """OpenAI Responses: a request body with `input`, a response with `output`, or a bare list of items.
 
 Adjacent items of one response (reasoning, then text, then calls) are one message. A compaction item is encrypted: it is
-kept unchanged, in a message of kind summary, and replaces the agent's messages before it. User messages before one were
+kept unchanged, in a message of kind summary, and replaces the agent's messages before it. User messages before it were
 kept by `/responses/compact`, and are part of the context. A kind that does not follow from an item's role is stored in
 the item's id, the only free field.
 

@@ -90,7 +90,7 @@ def is_output(look: Look) -> bool:
 
 
 def is_lines(look: Look) -> bool:
-    """Return True if the first lines are V1 events. A single event is the file of an event in a conversation's
+    """Return True if the first lines are V1 events. A single event is not enough: it is a file of a conversation's
     folder."""
     several = look.document is None and look.first
     events = [record.value for record in look.records[:3] if record.readable] if several else []
