@@ -88,7 +88,7 @@ def pair(sheet: RepairSheet, context: Sequence[SheetEntry], pairing: Pairing) ->
 
 def _move_early_results(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Move records that contain only results to after their calls."""
-    calls = {id: entry for entry in order for id in pairing.calls(entry)}
+    calls = {id: entry for entry in reversed(order) for id in pairing.calls(entry)}  # the first with each id
     place = {entry: number for number, entry in enumerate(order)}
     for entry in list(order):
         ids = pairing.results(entry)
