@@ -17,7 +17,7 @@ import orjson
 from workbench.base.values import json_value
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.document import render
-from workbench.formats.kit.jsonl import loads_bounded, loads_whole, whole
+from workbench.formats.kit.jsonl import halves_in, loads_bounded, loads_whole, whole
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 
 JOINED = 200
@@ -151,7 +151,7 @@ def _repair_characters(sheet: RepairSheet, body: bytes, here: SheetEntry) -> boo
     repaired = whole(text)
     if repaired != text:
         raw = repaired.encode()
-        sheet.fixed(Fault.LONE_SURROGATE, here, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
+        sheet.fixed(Fault.LONE_SURROGATE, here, halves_in(text))
     if _strict_object(raw) is None:
         raw = render(value)
         sheet.fixed(Fault.BROKEN_TEXT, here)
@@ -258,7 +258,7 @@ def repair_document(data: bytes, sheet: RepairSheet) -> bytes:
     text = body.decode("utf-8", "replace")
     repaired = whole(text)
     if repaired != text:
-        sheet.fixed(Fault.LONE_SURROGATE, None, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
+        sheet.fixed(Fault.LONE_SURROGATE, None, halves_in(text))
     repaired = _first_value(repaired, sheet)
     try:
         value = loads_whole(repaired)

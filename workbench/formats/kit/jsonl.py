@@ -253,6 +253,11 @@ def whole(text: str) -> str:
     return _ESCAPES.sub(_whole_escape, text) if _MAY_BE_HALF.search(text) else text
 
 
+def halves_in(text: str) -> int:
+    """Return the number of escapes that `whole` replaces."""
+    return sum(found[1] is not None for found in _ESCAPES.finditer(text))
+
+
 def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:
     """Yield the records of a line that is not one clean JSON value: none, one, or several."""
     body = chunk.strip(_EDGES)
