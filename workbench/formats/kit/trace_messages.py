@@ -121,7 +121,8 @@ def _system(value: Any) -> tuple[Message, ...]:
 
 
 def _is_message(item: Mapping[str, Any]) -> bool:
-    return not item.keys().isdisjoint(("role", "parts", "lc", "content", "kwargs", "tool_calls"))
+    keys = ("role", "parts", "lc", "content", "kwargs", "tool_calls")
+    return not item.keys().isdisjoint(keys) or "content" in dict_of(item.get("data"))  # LangChain's stored form
 
 
 def message_of(item: Any, role: Role = "user") -> Message | None:
