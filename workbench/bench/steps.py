@@ -44,28 +44,28 @@ def open_bench(
 
 
 def with_counts(bench: Bench, counter: Counter) -> Bench:
-    """Return the bench with the counts that `counter` has by now; a result stays."""
+    """Return the bench with the counts that `counter` has by now; a result is kept."""
     return replace(bench, original=recounted(bench.original, bench.session, bench.epoch, counter, bench.scale))
 
 
 def with_scale(bench: Bench, scale: Scale) -> Bench:
-    """Return the bench with its counts multiplied by a scale that an exact count gave; a result stays."""
+    """Return the bench with its counts multiplied by the scale from an exact count; a result is kept."""
     return replace(with_layout(bench, Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale))), scale=scale)
 
 
 def without_scale(bench: Bench, counter: Counter) -> Bench:
-    """Return the bench without the scale of an exact count: calibrated to recorded usage; a result stays."""
+    """Return the bench without the scale of an exact count: calibrated to recorded usage; a result is kept."""
     return with_counts(replace(bench, scale=None), counter)
 
 
 def with_saved_scale(bench: Bench) -> Bench:
-    """Return the bench with the scale that an earlier exact count of its session gave, if there is one."""
+    """Return the bench with the scale from an earlier exact count of its session, if there is one."""
     scale = scales.recall(bench.session)
     return with_scale(bench, scale) if scale else bench
 
 
 def with_layout(bench: Bench, layout: Layout) -> Bench:
-    """Return the bench with another layout of its messages, which has their sizes; a result stays."""
+    """Return the bench with another layout of its messages, which has their sizes; a result is kept."""
     return replace(bench, original=bench.original.with_(layout=layout))
 
 
@@ -159,7 +159,7 @@ def set_policy(bench: Bench, policy: Policy) -> Bench:
 
 def choose_preset(bench: Bench, preset: Preset) -> Bench:
     """Return the bench under a preset; numbers of the session's agent are those of the version that wrote the session.
-    A split that the user set stays if the strategy has one."""
+    A split that the user set is kept if the strategy has one."""
     preset = preset_for_version(preset, bench.session)
     chosen = strategy(preset.strategy)
     keep_split = bench.split_at if chosen.movable else None
@@ -178,13 +178,13 @@ def with_limit(bench: Bench, limit: Window | None) -> Bench:
 
 
 def with_summarizer(bench: Bench, name: str) -> Bench:
-    """Return the bench with another summarizer, by its name in `workbench.summarizers.by_name`. A result stays."""
+    """Return the bench with another summarizer, by its name in `workbench.summarizers.by_name`. A result is kept."""
     return replace(bench, summarizer=name)
 
 
 def with_watched_rules(bench: Bench, sentences: Iterable[str]) -> Bench:
-    """Return the bench with these rules watched, each once; a result stays. Raises BadInput for a sentence that cannot
-    be watched."""
+    """Return the bench with these rules watched, each once; a result is kept. Raises BadInput for a sentence that
+    cannot be watched."""
     if not sentences:
         return replace(bench, watched=())
     from workbench.analysis.watched_rules import sentence_to_watch

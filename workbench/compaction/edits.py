@@ -47,7 +47,7 @@ def shortened_message(message: Message) -> Message:
     """Cut every text and tool result over `SHORT_CHARS` in the middle, with secrets masked; return the same object if
     none is longer.
 
-    Id, calls, media and thinking stay; `source` is removed, because no record has the new text.
+    Id, calls, media and thinking are kept; `source` is removed, because no record has the new text.
     """
     blocks = cut_blocks(message, _short)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
@@ -173,13 +173,13 @@ def _first_context(context: Context, after: Shape) -> Shape:
     dropped: no other request takes its place."""
     opening = context.opening
     request = next((message for message in opening.messages if message.starts_round), None)
-    held = None if request is None else _message_with_request(context, request)
-    if held is None:
+    before = None if request is None else _message_with_request(context, request)
+    if before is None:
         return opening
-    if held.id not in after.index_of:
+    if before.id not in after.index_of:
         return Shape(())
-    left = after.messages[after.index_of[held.id]]
-    return opening if left is held else Shape([left if one is request else one for one in opening.messages])
+    edited = after.messages[after.index_of[before.id]]
+    return opening if edited is before else Shape([edited if one is request else one for one in opening.messages])
 
 
 def _message_with_request(context: Context, request: Message) -> Message | None:

@@ -230,8 +230,8 @@ async def ask_in_batch(
         done = grade_run(exam, known, live, run)
         if done.record is None:
             return done
-        bills = [call.usage.billed for call in done.record.calls if call.usage]
-        dollars = None if live.recorder.usage_problem else in_batch(actual_of_all(bills, model)).dollars
+        usages = [call.usage.billed for call in done.record.calls if call.usage]
+        dollars = None if live.recorder.usage_problem else in_batch(actual_of_all(usages, model)).dollars
         record = done.record.model_copy(update={"dollars": dollars})
         await asyncio.to_thread(keep, record)
         return replace(done, record=record)

@@ -197,20 +197,20 @@ def excess_images(
     images = images_of(messages)
     over: dict[int, ExcessImage] = {}
 
-    def name(at: int, limit: Limit, most: int) -> None:
+    def add(at: int, limit: Limit, most: int) -> None:
         one = images[at]
         over[at] = ExcessImage(one.message, one.block, one.part, one.media, limit, most, len(images))
 
     side = limits.side(len(images))
     for at, one in enumerate(images):
         if limits.image_bytes is not None and one.media.size > limits.image_bytes and _is_image(one.media):
-            name(at, Limit.BYTES, limits.image_bytes)
+            add(at, Limit.BYTES, limits.image_bytes)
         elif side is not None and one.media.pixels is not None and max(one.media.pixels) > side:
-            name(at, Limit.PIXELS, side)
+            add(at, Limit.PIXELS, side)
     left = [at for at in range(len(images)) if at not in over]
     if limits.images is not None:
         for at in left[: max(0, len(left) - limits.images)]:  # the oldest
-            name(at, Limit.COUNT, limits.images)
+            add(at, Limit.COUNT, limits.images)
     if limits.request_bytes is not None:
         room = limits.request_bytes - unseen_bytes - request_bytes(messages)
         room += sum(one.media.size for one in over.values())
@@ -219,7 +219,7 @@ def excess_images(
             if room >= 0:
                 break
             room += images[at].media.size
-            name(at, Limit.REQUEST, limits.request_bytes)
+            add(at, Limit.REQUEST, limits.request_bytes)
     return tuple(over[at] for at in sorted(over))
 
 

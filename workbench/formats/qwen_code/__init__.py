@@ -1,9 +1,9 @@
 """Qwen Code (`~/.qwen/projects/<project>/chats/<session>.jsonl`): records in a tree, with messages in Google's API
 form.
 
-A compression is a record with the complete history sent from there on; messages in progress at that time are before it
-in the file and sent after that history. Qwen Code itself drops them on resume. Reminders (skills, the date) that it
-puts before a request are not recorded. Read only.
+A compression is a record with the complete history that is sent from there on. A request that was in progress is before
+it in the file and is sent after that history; on resume, Qwen Code drops it. Reminders (skills, the date) that it puts
+before a request are not recorded. Read only.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Reader(Transcript):
         self.last = uuid
 
     def finish(self) -> None:
-        """Read the messages after the branch that ends with the newest record is known."""
+        """Find the branch that ends with the newest record, then read the messages."""
         self.live = self._branch(self.last)
         for uuid, (value, index) in self.lines.items():
             first = len(self.messages)
@@ -93,7 +93,7 @@ class Reader(Transcript):
         )
 
     def _branch(self, last: str | None) -> set[str]:
-        """Return the records on the path from the newest one to the first; rewound ones are on none."""
+        """Return the records on the path from `last` to the first; rewound records are not on it."""
         found: set[str] = set()
         while last is not None and last not in found:
             found.add(last)

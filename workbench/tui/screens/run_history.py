@@ -1,4 +1,4 @@
-"""The run history: requests, answers, costs and checks of live runs; two compared, one deleted or played back."""
+"""The run history: requests, answers, costs and checks of live runs; two compared, one deleted or used again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from workbench.analysis.run_reports import (
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
-from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.session import fingerprint
 from workbench.summarizers import run_history
@@ -115,8 +114,8 @@ have cost, by day, model and session. H closes the list."""
         self.set_class(not self.entries, "-empty")
         self.refresh_bindings()
         self.query_one(TextList).show(map(self._line, self.entries))
-        many = f"{figure(len(self.entries))} kept {plural(len(self.entries), 'run')}"
-        none = f"no runs are kept in {paths.runs()}; enter on the run screen makes one"
+        many = several(len(self.entries), "run")
+        none = f"no runs in {paths.runs()}; enter on the run screen makes one"
         self.say(f"{many} in {paths.runs()} · {spent_line(entries, self.fingerprint)}" if self.entries else none)
         self.show_it()
 
