@@ -84,8 +84,8 @@ def stored_history_of(session: Session, epoch: int) -> StoredHistory:
 
 
 def first_context_of(session: Session, epoch: int) -> Shape | None:
-    """First context of the session for an epoch: None for the first epoch, which is it; without messages if only the
-    end of the session's file was read."""
+    """First context of the session, for a later epoch; None for epoch 1, whose context it is. Without messages if only
+    the end of the session's file was read."""
     if session.begins_at:
         return Shape(())
     return Shape(session.context(1)) if epoch > 1 else None

@@ -49,19 +49,19 @@ def masked_export(export: Export) -> Export:
     sidecar = written.sidecar and (written.sidecar[0], without_secrets(written.sidecar[1]))
     if isinstance(export.found, str) or (data, sidecar) == (written.data, written.sidecar):
         return export
-    masked_once = replace(export, written=replace(written, data=data, sidecar=sidecar), changed=True)
+    new = replace(export, written=replace(written, data=data, sidecar=sidecar), changed=True)
     if validate := codec.validate:
         known = validate(written.data)
         found = (one for one in validate(data) if one in export.problems or one not in known)
-        masked_once = replace(masked_once, problems=tuple(found))
+        new = replace(new, problems=tuple(found))
     try:
         clean = codec.read(Path(written.name), data, no_progress)
     except BadInput as error:
-        return replace(masked_once, found=f"with its secrets masked it cannot be read back: {str(error).rstrip('.')}")
+        return replace(new, found=f"with its secrets masked it cannot be read back: {str(error).rstrip('.')}")
     if _outline(clean) != _outline(export.found):
-        return replace(masked_once, found="masking its secrets changes the conversation")
+        return replace(new, found="masking its secrets changes the conversation")
     source = replace(export.source, memories=clean.memories if codec.memories else export.source.memories)
-    return read_back(replace(masked_once, source=source, messages=clean.context()))
+    return read_back(replace(new, source=source, messages=clean.context()))
 
 
 def _outline(session: Session) -> list[tuple[str, list[str]]]:
@@ -77,13 +77,13 @@ def without_secrets(data: bytes) -> bytes:
     for found in _STRING.finditer(data):
         start, between = ends, data[ends : found.start()]
         ends = found.end()
-        if (once := _between(between)) != between:
-            parts += [data[done:start], once]
+        if (masked_text := _between(between)) != between:
+            parts += [data[done:start], masked_text]
             done = found.start()
         value, is_key = _decoded(found[1]), bool(found[2])
         of = "" if is_key or between.strip() else key
-        if (len(value) >= LONG_KEY or not is_key) and (once_of := masked_of(of, value)) != value:
-            parts += [data[done : found.start(1)], _encoded(once_of)]
+        if (len(value) >= LONG_KEY or not is_key) and (masked_value := masked_of(of, value)) != value:
+            parts += [data[done : found.start(1)], _encoded(masked_value)]
             done = found.end(1)
         key = value if is_key else ""
     return b"".join(parts) + data[done:ends] + _between(data[ends:])

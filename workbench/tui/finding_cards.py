@@ -1,4 +1,4 @@
-"""Findings as cards, and next to them the parts of the context with the most tokens. Pure."""
+"""Findings as cards, and next to them the parts of the context with the most tokens. No widgets."""
 
 from __future__ import annotations
 

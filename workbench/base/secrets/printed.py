@@ -125,8 +125,8 @@ def spans(source: IndexedText) -> Iterator[Span]:
 
 
 def _printed(text: str, start: int, at: int, rest: re.Pattern[str]) -> Span | None:
-    """Return the span of the secret that the command at `start` printed, None if the first line of its output is
-    none."""
+    """Return the span of the secret that the command at `start` printed; None if the first line of its output is no
+    secret."""
     called = rest.match(text, at)
     line = _LINE.match(text, called.end()) if called else None
     behind = _BETWEEN.match(text, line.end()) if line else None

@@ -58,7 +58,7 @@ def beginning(text: str, chars: int, language: Language) -> str:
 
 
 def _around_pastes(text: str, chars: int, language: Language) -> str:
-    """Cut the pastes in a user's text so that the user's own words stay; unchanged if there are no pastes or no own
+    """Cut the pastes in a user's text and keep the user's own words; unchanged if there are no pastes or no own
     words."""
     if len(text) <= chars + TOLERANCE:
         return text
@@ -95,7 +95,7 @@ def shortened(
 
     `done`: its calls have results, so texts in their inputs are cut, too. `read`: the agent has answered the message,
     so thinking is removed and media become placeholders. Text that an agent injected next to the user's words is cut to
-    an eighth, each further one to a little less, so that they vanish one after another. The id stays; `source` is
+    an eighth, each further one to a little less, so that they vanish one after another. The id is kept; `source` is
     removed, because no record has the new text. Secrets are masked if a text is cut; `clean`: the masked message, if
     the caller has it.
     """

@@ -91,7 +91,7 @@ async def _repair(host: Host) -> None:
         from workbench.repairs.engine import repair
 
         part = session.facts.part
-        # A branch is in the damaged file, whose repair links them all; any other part is a session of its own.
+        # The repair of a file covers all its branches; any other part is a session of its own.
         return repair(path, part="" if part in {one.id for one in branches_of(path)} else part)
 
     try:

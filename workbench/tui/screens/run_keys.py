@@ -42,7 +42,7 @@ BINDINGS: list[BindingType] = [
         "retry",
         "Run again",
         id="run.retry",
-        tooltip="Ask again what failed; accepted and edited drafts stay.",
+        tooltip="Ask again what failed; accepted and edited drafts are kept.",
     ),
     shared("pin", "pin_fact", "Pin", "Pin the message of the marked fact: it is kept verbatim."),
     Binding(

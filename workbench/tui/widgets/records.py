@@ -46,7 +46,7 @@ def width_of(column: Column, within: int = 0) -> int:
 
 def cell(line: Record, column: Column, width: int) -> str:
     """Return a record's value in a column as text. A project or file is shown by the last part of its path; a missing
-    title is replaced by that of the file."""
+    title is replaced by the name of the file."""
     untitled = column.key == GROWS and not line[GROWS]
     text = words(line["file" if untitled else column.key], column.kind)
     if untitled or column.key in ("project", "file"):
