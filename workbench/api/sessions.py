@@ -224,12 +224,12 @@ def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overw
     context (no file is left then), and when it exists and `overwrite` is not set.
     """
     if failed := compacted.report.failed:
-        raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
+        raise BadInput(f"A required check failed, so nothing is written: {failed[0].name}: {failed[0].detail}.")
     before, outcome = compacted.context, compacted.outcome
-    left = before if outcome.status == "not_smaller" else before.from_outcome(outcome)
-    export = export_compacted(compacted.session, left, messages_after(before, outcome), format or None)
+    after = before if outcome.status == "not_smaller" else before.from_outcome(outcome)
+    export = export_compacted(compacted.session, after, messages_after(before, outcome), format or None)
     if export.problems:
-        raise BadInput(f"{export.format.title} could not load this and it is not written: {export.verdict}")
+        raise BadInput(f"{export.format.title} could not load this, so nothing is written: {export.verdict}")
     return exporting.save(export, Path(path), overwrite=overwrite).where
 
 

@@ -88,7 +88,7 @@ def result_char_limit(default: int, needs: Needs | None = None) -> Any:
     return setting(
         default,
         "request",
-        "Part of each tool result in the request.",
+        "Longest part of each tool result that is in the request.",
         unit="characters",
         old=("result_limit",),
         needs=needs,
@@ -101,7 +101,7 @@ def thinking_char_limit() -> Any:
     return setting(
         0,
         "request",
-        "Part of the agent's thinking per message in the request. 0: none.",
+        "Longest part of each message's thinking that is in the request. 0: none.",
         unit="characters",
         needs=AS_TEXT,
         ge=0,

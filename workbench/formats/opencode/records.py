@@ -36,15 +36,15 @@ class _Ids:
     """Generator of opencode's ids: six bytes of milliseconds and a counter, then fourteen random characters."""
 
     def __init__(self) -> None:
-        self._now = (time.time_ns() // 1_000_000 - 3_600_000) * 0x1000  # an hour ago, as a long session uses many
-        self._chance = "".join(secrets.choice(_BASE62) for _ in range(14))
+        self._now = (time.time_ns() // 1_000_000 - 3_600_000) * 0x1000  # an hour ago: ids may run ahead
+        self._suffix = "".join(secrets.choice(_BASE62) for _ in range(14))
 
     def rising(self, prefix: str) -> str:
         self._now += 1
-        return f"{prefix}_{self._now & 0xFFFFFFFFFFFF:012x}{self._chance}"
+        return f"{prefix}_{self._now & 0xFFFFFFFFFFFF:012x}{self._suffix}"
 
     def falling(self, prefix: str) -> str:
-        return f"{prefix}_{~self._now & 0xFFFFFFFFFFFF:012x}{self._chance}"
+        return f"{prefix}_{~self._now & 0xFFFFFFFFFFFF:012x}{self._suffix}"
 
 
 class Records:
@@ -66,8 +66,8 @@ class Records:
         self.written: list[bytes] = []
 
     def copy(self, record: int, message: Message, parts: Sequence[bytes] | None = None) -> None:
-        """Copy a record. Only ids and links change, the tokens of the newest answer, and a creation time later than
-        that of a following message.
+        """Copy a record. Only these change: ids and links, the tokens of the newest answer, and a creation time later
+        than that of a following message.
 
         `parts`, if not None, replaces the record's own.
         """

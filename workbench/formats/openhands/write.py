@@ -121,8 +121,8 @@ def _list(sheet: _EventList, messages: Sequence[Message]) -> None:
     if summary is not None and not _plain(sheet, summary.blocks):  # OpenHands would send an empty text
         messages, summary = [message for message in messages if message is not summary], None
     places = [event for message in messages if message is not summary for event in message.source or (-1,)]
-    one = all(message is summary or message.kind != "summary" for message in messages)
-    if sheet.raws and one and -1 not in places and places == sorted(places):
+    has_one = all(message is summary or message.kind != "summary" for message in messages)
+    if sheet.raws and has_one and -1 not in places and places == sorted(places):
         _list_in_order(sheet, messages, summary, frozenset(places))
         return
     start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))

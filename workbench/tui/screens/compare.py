@@ -257,8 +257,8 @@ restores the former settings."""
         if isinstance(one, RankRow) and one.replay and one not in lines:
             lines.append(one)
         here = lines.index(one) if isinstance(one, RankRow) and one.replay else None
-        played = [each.replay for each in lines if each.replay] if here is not None else []
-        self.query_one(SessionPlot).show(played, here or 0, self.bench.window, self.lines)
+        replays = [each.replay for each in lines if each.replay] if here is not None else []
+        self.query_one(SessionPlot).show(replays, here or 0, self.bench.window, self.lines)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_row)

@@ -34,13 +34,13 @@ LINES: tuple[Lines, ...] = ("one", "all", "simulated")
 
 
 class SessionPlot(Vertical):
-    """Plot with its legend. `played` are the replayed variants; the one at index `here` is in front. Nothing is drawn
+    """Plot with its legend. `replays` are those of the variants; the one at index `here` is in front. Nothing is drawn
     while `course` is None: the session is not counted yet."""
 
     def __init__(self) -> None:
         super().__init__()
         self.course: Course | None = None
-        self.played: Sequence[Replay] = ()
+        self.replays: Sequence[Replay] = ()
         self.here = 0
         self.lines: Lines = "one"
         self.trails: Sequence[RuleTrail] = ()
@@ -61,16 +61,16 @@ class SessionPlot(Vertical):
         plot = self.query_one(CallsPlot)
         plot.go(plot.calls)
 
-    def show(self, played: Sequence[Replay], here: int, window: int | None, lines: Lines) -> None:
+    def show(self, replays: Sequence[Replay], here: int, window: int | None, lines: Lines) -> None:
         """Show variants, the one at index `here` in front. `window` is in tokens, None if unknown."""
-        self.played, self.here, self.lines = played, here, lines
+        self.replays, self.here, self.lines = replays, here, lines
         self.draw(window)
 
     def draw(self, window: int | None) -> None:
         if self.course is None:
             return
-        one = self.played[self.here] if self.played else None
-        shown = [one] if one and self.lines == "one" else self.played
+        one = self.replays[self.here] if self.replays else None
+        shown = [one] if one and self.lines == "one" else self.replays
         picture, plot = replay_picture(self.course, shown, window), self.query_one(CallsPlot)
         plot.show(picture, frozenset({RECORDED}) if self.lines == "simulated" else frozenset())
         plot.stops = [each.call for each in one.compacted] if one else ()
@@ -82,15 +82,15 @@ class SessionPlot(Vertical):
     @on(CallsPlot.Highlighted)
     def _show_call(self) -> None:
         course, call = self.course, self.query_one(CallsPlot).call
-        if course is not None and self.played and len(course.calls):
+        if course is not None and self.replays and len(course.calls):
             alone, point = self.lines == "one", course.recorded_at.get(call)
-            words = call_words(course, self.played, call, self.here, point, alone=alone)
+            words = call_words(course, self.replays, call, self.here, point, alone=alone)
             _put(self.query_one("#call", Static), words)
 
     def to_lost(self) -> bool:
         """Go to the next call at which the variant in front loses a watched sentence, or after the last such call to
         the first. Return False if it loses none."""
-        plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.played else ()
+        plot, trails = self.query_one(CallsPlot), self.replays[self.here].watched if self.replays else ()
         lost = sorted(trail.lost for trail in trails if trail.lost is not None)
         if lost:
             plot.go(next((call for call in lost if call > plot.call), lost[0]))
@@ -140,11 +140,11 @@ def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
 
 
 def call_words(
-    course: Course, played: Sequence[Replay], call: int, here: int, recorded: Point | None, *, alone: bool = False
+    course: Course, replays: Sequence[Replay], call: int, here: int, recorded: Point | None, *, alone: bool = False
 ) -> Text:
     """Return the tokens that the variant at index `here` sends at `call` (from 1), its compaction there, and, unless
     `alone`, the tokens of the other variants. `recorded` is the recorded size at the call, None without one."""
-    round, one = course.round_of(course.calls[call - 1]), played[here]
+    round, one = course.round_of(course.calls[call - 1]), replays[here]
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
@@ -159,8 +159,8 @@ def call_words(
     text.append(" · ⏎ goes there", "dim")
     if not alone:
         text.append("\n")
-        for n in (n for n in range(len(played)) if n != here):
-            text.append(f"{sign_of(n)} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
+        for n in (n for n in range(len(replays)) if n != here):
+            text.append(f"{sign_of(n)} ", "bold").append(f"{short(replays[n].sent[call - 1])}  ")
     return text
 
 
