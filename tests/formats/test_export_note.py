@@ -145,7 +145,7 @@ def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp
     assert load(body).facts.export_note == replace(CARRIES, prompt=7)
     other = tmp_path / "other.json"
     sidecar_of(other).write_text("mine")
-    with pytest.raises(BadInput, match=r"other.json.workbench exists, and other.json needs it for its sidecar file"):
+    with pytest.raises(BadInput, match=r"other.json.workbench exists, but the sidecar file of other.json needs"):
         save(made, other)
     assert (other.exists(), sidecar_of(other).read_text()) == (False, "mine")
 

@@ -215,9 +215,9 @@ class Assessment:
     @cached_property
     def lost(self) -> tuple[TrackedFact, ...] | None:
         """Lost facts of the head, the gravest first; None where nothing was replaced or the summary is unreadable."""
-        held = self.retention
-        known = held.head and not held.overall.unknown and are_readable(self.run.answers)
-        return held.lost if known else None
+        found = self.retention
+        known = found.head and not found.overall.unknown and are_readable(self.run.answers)
+        return found.lost if known else None
 
     @cached_property
     def later_use(self) -> LaterUse | None:
@@ -244,14 +244,14 @@ class Assessment:
     @property
     def receipt(self) -> tuple[str, ...]:
         """Rules and facts kept, cost of the summary, and when it is paid back, in words."""
-        held = self.retention
-        return receipt(held.rule_counts, held.whole, self.summary_price, self.pays_off_after)
+        found = self.retention
+        return receipt(found.rule_counts, found.whole, self.summary_price, self.pays_off_after)
 
     @property
     def brief_receipt(self) -> tuple[str, ...]:
         """The same in fewer words."""
-        held = self.retention
-        return brief_receipt(held.rule_counts, held.whole, self.summary_price, self.pays_off_after)
+        found = self.retention
+        return brief_receipt(found.rule_counts, found.whole, self.summary_price, self.pays_off_after)
 
 
 FIGURES = ("fit", "language_note", "triggers", "head", "tail", "spent", "cache", "rates")

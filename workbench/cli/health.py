@@ -62,8 +62,8 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     as_it_is = compare_export(session, session.context(), same, originals)
     changes = [compare_export(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
-    bills = check_usage(session, Counter(CountCache(paths.token_counts())))
-    document = _health_document(session, found, busy, bills, Exports(as_it_is, changes))
+    usage = check_usage(session, Counter(CountCache(paths.token_counts())))
+    document = _health_document(session, found, busy, usage, Exports(as_it_is, changes))
     if as_json:
         write_json(document)
         return
@@ -71,9 +71,9 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     _heading("Is the context complete?")
     for finding in document.findings:
         click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")
-    if bills.gaps:
+    if usage.gaps:
         _heading("Billed tokens that are not in the file")
-        _listed(_gaps(session, bills))
+        _listed(_gaps(session, usage))
     _heading("Warnings")
     _listed([str(warning) for warning in document.warnings] or ["nothing"])
     if document.related_sessions:
@@ -137,7 +137,7 @@ class HealthDocument:
 
 
 def _health_document(
-    session: Session, found: Recognition, busy: str, bills: UsageCheck, export: Exports
+    session: Session, found: Recognition, busy: str, usage: UsageCheck, export: Exports
 ) -> HealthDocument:
     context = session.context()
     pairs = pairs_of(context)
@@ -155,8 +155,8 @@ def _health_document(
         epochs=len(session.epochs),
         unanswered_calls=sum(pair.result is None for pair in pairs),
         orphan_results=sum(pair.call is None for pair in pairs),
-        findings=[*findings(session), *_billed(bills)],
-        usage=bills,
+        findings=[*findings(session), *_billed(usage)],
+        usage=usage,
         warnings=session.warnings,
         related_sessions=[RelatedSession(id, what) for id, what in relatives(session)],
         faults=_faults(session),
@@ -191,32 +191,32 @@ def _about(file: Path, document: HealthDocument) -> list[tuple[str, str]]:
     return rows
 
 
-def _billed(bills: UsageCheck) -> list[ContextFinding]:
+def _billed(usage: UsageCheck) -> list[ContextFinding]:
     """Return the finding on the calls whose usage the context explains; empty if no usage can be checked."""
-    if not bills.judged:
+    if not usage.judged:
         return []
-    explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"
+    explained = f"{grouped(usage.judged - len(usage.unexplained))} of {counted(usage.judged, 'call')}"
     text = f"{explained} explained within {percent(TOLERANCE)} by the context shown"
-    if not bills.gaps:
-        return [ContextFinding("note" if bills.unexplained else "complete", "bills", text)]
-    steps = f"{counted(len(bills.gaps), 'step')} between two calls {'is' if len(bills.gaps) == 1 else 'are'} not"
-    return [ContextFinding("missing" if bills.unexplained else "note", "bills", f"{text}, but {steps}")]
+    if not usage.gaps:
+        return [ContextFinding("note" if usage.unexplained else "complete", "bills", text)]
+    steps = f"{counted(len(usage.gaps), 'step')} between two calls {'is' if len(usage.gaps) == 1 else 'are'} not"
+    return [ContextFinding("missing" if usage.unexplained else "note", "bills", f"{text}, but {steps}")]
 
 
-def _gaps(session: Session, bills: UsageCheck) -> list[str]:
+def _gaps(session: Session, usage: UsageCheck) -> list[str]:
     """Return the gaps between usage and context, each with the place of its call, the largest first."""
     places = {message.id: place_of(session, message) for message in session.messages}
-    return [f"{places[gap.message]}: {gap}" for gap in sorted(bills.gaps, key=lambda one: -abs(one.tokens))]
+    return [f"{places[gap.message]}: {gap}" for gap in sorted(usage.gaps, key=lambda one: -abs(one.tokens))]
 
 
 @plain.register
-def _(bills: UsageCheck) -> dict[str, Any]:
+def _(usage: UsageCheck) -> dict[str, Any]:
     return {
-        "calls": len(bills.calls),
-        "checked_calls": bills.judged,
-        "explained_calls": bills.judged - len(bills.unexplained),
-        "gaps": bills.gaps,
-        "unexplained": bills.unexplained,
+        "calls": len(usage.calls),
+        "checked_calls": usage.judged,
+        "explained_calls": usage.judged - len(usage.unexplained),
+        "gaps": usage.gaps,
+        "unexplained": usage.unexplained,
     }
 
 

@@ -66,9 +66,9 @@ class ErrorStates:
 
         Resolved: the same attempt succeeded later, another call changed the file that this one failed to change, the
         call's checks passed or no longer report the error, or a similar command soon succeeded. Open, for a call with
-        checks: their newest run failed and no relevant file was changed since, or the agent reports that it still
-        fails; prose is not relevant to a test, and no file to a missing program. Open, for another call that is not
-        read-only: no request follows, and no action that did not fail. A failed fetch without a later success is open.
+        checks: their newest run failed and no relevant file was changed since (for a test, no prose; for a missing
+        program, no file is relevant), or the agent reports that it still fails. Open, for any other call that is not
+        read-only: no request follows, and later calls failed or are read-only. Open: a fetch that never succeeds.
         """
         first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)
         if first is not None:
@@ -79,16 +79,16 @@ class ErrorStates:
         calls, called = self._calls, self._calls[failed]
         again = _first_after(self._passed.get(self._keys[failed], ()), failed)
         if again is not None:
-            yield again, self._fix(failed, again)
+            yield again, self._describe_fix(failed, again)
         if (written := self._written_after(failed)) is not None:
-            yield written, self._fix(failed, written)
+            yield written, self._describe_fix(failed, written)
         checks = _named_as_failed(called) or checks_of(called)
         if checks:
             yield from self._later_without_error(failed, line, checks)
             passing_calls = [self._passes(part, failed) for part in checks]
             if None not in passing_calls:
                 last = max(number for number in passing_calls if number is not None)
-                yield last, self._fix(failed, last)
+                yield last, self._describe_fix(failed, last)
             name = _test_name(line)
             program = checks[-1].split(" ")[0] if name or _LOCATED.match(line) else ""
             for number in range(failed + 1, min(failed + 1 + FIX_CALLS, len(calls))) if name or program else ():
@@ -98,7 +98,7 @@ class ErrorStates:
                 if any(
                     check.startswith(program + " ") and _covers_project(check) for check in checks_of(one) if program
                 ) or (name and name in one.result.text and checks_of(one)):
-                    yield number, self._fix(failed, number)
+                    yield number, self._describe_fix(failed, number)
                     return
         elif is_command(called):
             yield from self._later_variants(failed, line.partition(": ")[0])
@@ -129,7 +129,7 @@ class ErrorStates:
             if _CUT_OUTPUT.search(self._calls[number].actions[-1].target):
                 return
             if result is not None and core not in _PLACE.sub("", result.text):
-                yield number, self._fix(failed, number).replace("succeeded", "no longer among the failures")
+                yield number, self._describe_fix(failed, number).replace("succeeded", "no longer among the failures")
                 return
 
     def _later_variants(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
@@ -142,12 +142,12 @@ class ErrorStates:
             one = self._calls[number]
             if not one.ok or not is_command(one):
                 continue
-            then = simple_commands(one.actions[-1].target)
+            later = simple_commands(one.actions[-1].target)
             soon = number <= failed + RETRY_CALLS
-            if last in then or (soon and stem and any(_command_stem(part) == stem for part in then)):
+            if last in later or (soon and stem and any(_command_stem(part) == stem for part in later)):
                 yield number, f"`{clip_at_word(core_command(one.actions[-1].target), 80)}` succeeded soon after"
                 return
-            if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in then):
+            if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in later):
                 yield number, f"concluded by `{clip_at_word(core_command(one.actions[-1].target), 80)}`"
                 return
 
@@ -163,8 +163,8 @@ class ErrorStates:
         if newest < unsure:
             return False
         located = _LOCATED.match(line)
-        bearing = self._changed.get(_folder(located[1]) if located else "", -1)
-        return newest >= bearing or _ENVIRONMENT_ERROR.search(line) is not None or self._reported_failing(newest, line)
+        changed = self._changed.get(_folder(located[1]) if located else "", -1)
+        return newest >= changed or _ENVIRONMENT_ERROR.search(line) is not None or self._reported_failing(newest, line)
 
     def _reported_failing(self, newest: int, line: str) -> bool:
         """Return whether the agent's last report that mentions the error's test or file says that it still fails."""
@@ -174,7 +174,7 @@ class ErrorStates:
         reports = [one for one in sentences(later[-1]) if name in one] if later else []
         return any(map(_STILL_FAILING.search, reports))
 
-    def _fix(self, failed: int, later: int) -> str:
+    def _describe_fix(self, failed: int, later: int) -> str:
         """Describe the fix: for a test or build the last change before it passed, else the command just before;
         "succeeded when tried again" without either."""
         if checks_of(self._calls[failed]):

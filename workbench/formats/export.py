@@ -153,8 +153,8 @@ def read_back(export: Export) -> Export:
             found = codec.read(Path(export.written.name), data, no_progress)
     except BadInput as error:
         return replace(export, found=f"it cannot be read back: {str(error).rstrip('.')}")
-    if export_note and (spent := count_stale_usage(found)) != export_note.spent:
-        export_note = replace(export_note, spent=spent)
+    if export_note and (stale := count_stale_usage(found)) != export_note.spent:
+        export_note = replace(export_note, spent=stale)
         data = put_note(codec, data, export_note) or data
     note_found = note_in(codec, data)
     note = sidecar_bytes(data, export_note) if export_note and note_found is None else b""
@@ -196,7 +196,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     _raise_if_missing(export.found, export, str(target))
     note = sidecar_of(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
-        raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
+        raise BadInput(f"{note} exists, but the sidecar file of {target.name} needs that name; choose another one.")
     if export.written.sidecar:
         refuse_existing(target.with_name(export.written.sidecar[0]), overwrite=overwrite)
     write_atomically(

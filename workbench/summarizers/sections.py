@@ -71,7 +71,7 @@ def section_at(sections: Sequence[SummarySection], place: int) -> int:
 
 
 def replace_section(text: str, section: SummarySection, words: str) -> str:
-    """Replace the text of one section; its title and closing part stay."""
+    """Replace the text of one section; its title and closing part are kept."""
     gap = "" if section.body == 0 or text[section.body - 1] == "\n" else "\n"
     return text[: section.body] + gap + words.strip("\n") + text[section.end :]
 

@@ -41,8 +41,8 @@ class FoundEntry:
     weight: float = 1.0
     """Worth relative to others of its kind."""
     start: int = 0
-    """Order among the sentences of a message; for the user's, the offset in its text, or in what an earlier ledger has
-    of it."""
+    """Order among the sentences of a message; for the user's sentences, the offset in its text, or in the part of it
+    that an earlier ledger lists."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
 
 
 def _join_answers(found: dict[tuple[EntryKind, str], FoundEntry]) -> None:
-    """Give a sentence of the user that answers a question of the agent the question as its detail, in the place of a
-    decision of its own."""
+    """Where a sentence of the user answers a question of the agent, give it the question as its detail, and remove the
+    separate decision."""
     for key, answer in [*found.items()]:
         if answer.entry.state == "answer":
             sentence = found.get(("user", answer.entry.text.lower()))
@@ -352,7 +352,7 @@ def _weights_by_runs(
     runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_commands_that_act(fact.text)})
     for one in entries:
         if one.entry.kind == "command":
-            most = max((runs[deed] for deed in _commands_that_act(one.entry.text)), default=0)
+            most = max((runs[command] for command in _commands_that_act(one.entry.text)), default=0)
             yield _key(one.entry), replace(one, weight=min(max(most, 1), MOST_RUNS) ** 1.2 if most else ONLY_LOOKS)
 
 
@@ -364,8 +364,8 @@ def _commands_that_act(line: str) -> list[str]:
 def _with_request_states(
     found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
 ) -> Iterable[FoundEntry]:
-    """Mark the sentences of the session's first request as first and those of the newest as open; a newest message that
-    only sets rules has none. The first is added even if a recorded compaction removed it from the context."""
+    """Mark the sentences of the session's first request as first and those of the newest as open; if the newest message
+    only sets rules, none is open. The first is added even if a recorded compaction removed it from the context."""
     from_user = [one for one in found.values() if one.entry.is_from_user]
     first = _first_request(from_user, shape, original)
     in_force = (one.entry for one in found.values() if one.entry.is_from_user or one.entry.kind == "instruction")

@@ -33,7 +33,7 @@ from workbench.session import Message
 
 @dataclass(frozen=True)
 class LedgerTask:
-    """Context and settings to fill a budget from. `always`: messages that stay unchanged if there is room."""
+    """Context and settings to fill a budget from. `always`: messages that are kept unchanged if there is room."""
 
     context: Context
     ruler: Ruler
@@ -67,7 +67,7 @@ class LedgerTask:
         return found
 
     def unit_cost(self, unit: int, chars: int) -> int:
-        """Size of a unit's messages, except those that stay in any case."""
+        """Size of a unit's messages, except those that are always kept."""
         span = self.queue.units[unit]
         return sum(self._cost(index, chars) for index in range(span.start, span.stop) if index not in self.always)
 
@@ -209,7 +209,7 @@ class LedgerFiller:
             self._take_unit(unit, chars)
 
     def filled(self, room: int, binding_room: int) -> LedgerSelection:
-        """Selection for this room. Neither room may be smaller than in the call before."""
+        """Selection for `room`; `binding_room` is for steps above `Priority.WORTH`. Neither may shrink later."""
         self.out.next = None
         while self.out.next is None and self._at < len(self.queue.steps):
             step = self._grown_in_tail(self.queue.steps[self._at])
@@ -298,7 +298,7 @@ class LedgerFiller:
             return True
         of_line = self.queue.lines[step.thing]
         if of_line.entry.is_pasted and of_line.last in self.task.context.shape.unread:
-            # An unanswered message stays, with as much of its pastes as there is room for.
+            # An unanswered message is kept, with as much of its pastes as there is room for.
             out.elsewhere.add(step.thing)
             return True
         line = self.task.line(step.thing, step.chars)

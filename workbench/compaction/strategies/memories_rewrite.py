@@ -38,8 +38,8 @@ class MemoriesRewritePolicy(TextPolicy):
     )
     prompt: str = vocabulary.prompt(
         vocabulary.shipped_text("memories-rewrite.en.md"),
-        empty="skipped. {compression_target} becomes the lines left after the newest memories, "
-        "{num_recent_memories_to_keep} with how many those are",
+        empty="skipped. {compression_target} becomes the number of lines left after the newest memories, "
+        "{num_recent_memories_to_keep} the number of these",
         old=("compression_prompt",),
     )
     recent_memories_subprompt: str = setting(
