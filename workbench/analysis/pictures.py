@@ -67,19 +67,19 @@ def growth_picture(found: Diagnosis) -> Picture:
     )
 
 
-def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
+def replay_picture(course: Course, replays: Sequence[Replay], window: int | None) -> Picture:
     """Return one saw-tooth per policy over the recorded session; for a single policy also its triggers and the calls at
     which it lost a watched rule."""
     first = course.numbers[0]
     marks = {call: COMPACTED for call, point in course.recorded_at.items() if point.compacted and point.epoch > first}
     marks |= {bisect_left(course.calls, index) + 1: REFUSED for index in course.refused}
     lines = [PlotLine(RECORDED, course.recorded_line)]
-    lines += [PlotLine(sign_of(place), one.series) for place, one in enumerate(played)]
+    lines += [PlotLine(sign_of(place), one.series) for place, one in enumerate(replays)]
     levels = [Level("window", window)] if window else []
-    if len(played) == 1:
-        marks |= {trail.lost: LOST for trail in played[0].watched if trail.lost is not None}
-        levels += trigger_levels(played[0].triggers)
-    legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(played))]
+    if len(replays) == 1:
+        marks |= {trail.lost: LOST for trail in replays[0].watched if trail.lost is not None}
+        levels += trigger_levels(replays[0].triggers)
+    legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(replays))]
     return Picture(
         "The session replayed under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
     )

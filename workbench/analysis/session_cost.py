@@ -27,7 +27,7 @@ from workbench.tokens.cost import MILLION, Rates, SpentDollars, rates_of, spent_
 
 class SessionCost(Struct, frozen=True):
     """Cost of a session in dollars. `recorded` is the file's own figure; `prompts` and `answers` are the recorded usage
-    at the known prices, None if one is unknown. `missed` is the saving of a perfect cache on prompts. `calls` counts
+    at the known prices, None if one is unknown. `missed`: savings on prompts with a perfect cache. `calls` counts
     the calls with recorded usage, `silent` the answers without; `replayed` counts calls of the session from which this
     one was forked. `by` is the source of the prices."""
 
@@ -279,9 +279,9 @@ def _calls(session: Session) -> Iterator[_CachedCall]:
 
 def _rewritten_tokens(before: _CachedCall, call: _CachedCall) -> int:
     """Return the tokens of the previous prompt that a call did not read from the cache; 0 below `LEAST` or `SHARE`."""
-    held = min(before.usage.context, call.usage.context)
-    tokens = held - call.usage.cache_read
-    return tokens if tokens > max(LEAST, SHARE * held) else 0
+    readable = min(before.usage.context, call.usage.context)
+    tokens = readable - call.usage.cache_read
+    return tokens if tokens > max(LEAST, SHARE * readable) else 0
 
 
 def _cause(before: _CachedCall, call: _CachedCall, life: float) -> RewriteCause:

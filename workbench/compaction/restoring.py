@@ -80,7 +80,7 @@ WORDS: Mapping[Language, RestoreWords] = {
 def restore_files(
     context: Context, allowance: RestoreLimits, language: Language, staying: Collection[int]
 ) -> list[RestoredFile]:
-    """One message per file within the limits, newest first; none for files whose recorded read stays in the context."""
+    """One message per file within the limits, newest first; none for files whose recorded read is among `staying`."""
     meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[RestoredFile] = []
     left = allowance.tokens

@@ -1,7 +1,7 @@
 """The part of a message that is searched: both ends of a huge text, the first entries of a huge JSON value.
 
-What takes texts apart (facts, names, topics, questions) looks at each word several times and keeps what it finds: a
-pasted log of 50 MB would take minutes and gigabytes. Sizes, checks, requests and what is written read whole messages.
+Searches for facts, names, topics and questions look at each word several times and keep what they find: a pasted log of
+50 MB would take minutes and gigabytes. Sizes, checks, requests and exports use whole messages.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from workbench.session.message import Block, Media, Message, Opaque, Text, Think
 T = TypeVar("T")
 
 LONGEST = 256 * 1024
-"""Longest text in characters that is searched completely; of a longer one this many are, three quarters from its
-beginning. In public sessions the longest user text has 225 039 characters, the longest tool result 70 964. Users say
-what they want before or after a paste, and a program's output ends with its result."""
+"""Longest text in characters that is searched completely; of a longer one, this many are searched, three quarters of
+them at its beginning. In public sessions the longest user text has 225 039 characters, the longest tool result 70 964.
+Users say what they want before or after a paste, and a program's output ends with its result."""
 
 MOST_VALUES = 10_000
-"""Values of one JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
+"""Most values of a JSON document that are searched, objects and lists included; a call's input has some hundred."""
 
 MOST_CHARS = 4 * LONGEST
-"""Characters that are searched in all texts of a message together, texts in JSON values included. Of each text after
-them, `LEAST` are searched. Otherwise a message with the results of 200 calls of 250 000 characters each would take
+"""Most characters that are searched in all texts of a message together, texts in JSON values included; after them,
+`LEAST` of each text. Otherwise a message with the results of 200 calls of 250 000 characters each would take
 seconds."""
 
 LEAST = 1024
 
 DEEPEST = 100
-"""Levels of such a document on which anything is left out: each is a call of Python, and readers take no more than
-twice as many."""
+"""Levels of a JSON document that are shortened; deeper values are kept whole. Each level is a Python call, and readers
+accept at most twice as many."""
 
 LONGEST_WORD = 4 * 1024
 """Characters by which a cut is moved to keep words, names and secrets whole."""
 
 
 def bounded_message(message: Message) -> Message:
-    """Shorten each huge text of a message to its two ends and each huge input to its first values, and so every text
-    after the first `MOST_CHARS` characters. The same object if nothing is shortened. O(what is left)."""
+    """Shorten each huge text of a message to its two ends, each huge input to its first values, and every text after
+    the first `MOST_CHARS` characters. Return the same object if nothing is shortened."""
     room = _Room(MOST_VALUES, MOST_CHARS)
     blocks = tuple(_bounded_block(block, room) for block in message.blocks)
     return message if _are_same(blocks, message.blocks) else replace(message, blocks=blocks)
@@ -60,7 +60,7 @@ def bounded_text(text: str, most: int = LONGEST) -> str:
 
 def bounded_value(value: Any) -> Any:
     """Shorten a JSON value to its first `MOST_VALUES` values and huge texts to their ends; a shortened object or list
-    ends with a text that counts what is missing. The same object if nothing is left out."""
+    ends with a text that counts what is missing. Return the same object if nothing is left out."""
     return _Room(MOST_VALUES, MOST_CHARS).document(value)
 
 
