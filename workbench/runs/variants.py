@@ -189,12 +189,12 @@ def figures_table(bench: Bench, several: Sequence[Assessment]) -> Table:
 
 def _figures_row(one: Assessment) -> Row:
     fates = {fate.value: count for fate, count in one.outcome.fate_counts.items()}
-    theirs = one.preset is None
+    is_recorded = one.preset is None
     values: tuple[Value, ...] = (
         one.name,
         one.fit,
         one.strategy or "the agent's own",
-        None if theirs else one.fired,
+        None if is_recorded else one.fired,
         one.head.tokens,
         one.tail.tokens,
         one.after.tokens,
@@ -208,7 +208,7 @@ def _figures_row(one: Assessment) -> Row:
         fates["pinned"],
         fates["summarized"],
         fates["dropped"] + fates["abridged"],
-        None if theirs else ", ".join(check.name for check in one.failed) or "passed",
+        None if is_recorded else ", ".join(check.name for check in one.failed) or "passed",
         one.outcome.status.replace("_", " "),
     )
     return Row(values)
@@ -231,6 +231,6 @@ def retention_table(bench: Bench, several: Iterable[Assessment]) -> Table:
 def rules_table(bench: Bench, several: Iterable[Assessment]) -> Table:
     """Return a table of the states of the watched rules: before the compaction, and after that of each variant."""
     before = Row(("(before)", *(one.now for one in rule_states(bench, None))))
-    rows = (Row((one.name, *(stand.after for stand in one.watched))) for one in several)
+    rows = (Row((one.name, *(state.after for state in one.watched))) for one in several)
     spec = (*columns("preset"), *sentence_columns(bench.watched))
     return Table("watched", "Watched sentences", spec, (before, *rows))

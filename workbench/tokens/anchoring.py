@@ -194,17 +194,17 @@ def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) 
     """For each message, tokens billed in addition to the messages before it, by the newest usage up to it, else by the
     first usage after it; the overhead if no usage is recorded."""
     before = array("q", accumulate(sizes.tokens, initial=0))
-    bills = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
-    now = next(iter(bills.values()), sizes.overhead)
+    beyond = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
+    now = next(iter(beyond.values()), sizes.overhead)
     out = array("q")
     for index in range(len(messages)):
-        now = bills.get(index, now)
+        now = beyond.get(index, now)
         out.append(now)
     return out
 
 
 def rescaled(sizes: Sizes, scale: Scale) -> Sizes:
-    """Sizes with another scale, from an exact count. Figures anchored on usage stay. While messages are still being
+    """Sizes with another scale, from an exact count. Figures anchored on usage are kept. While messages are still being
     counted, the sizes are returned unchanged."""
     meter = sizes.meter
     if not isinstance(meter, SessionMeter) or not meter.counted:

@@ -1,5 +1,5 @@
 """The context now and after a compaction as two bars of cells on one scale: layers, marks for triggers and window, a
-legend of sizes, tooltips, and the marks that can be dragged. Pure."""
+legend of sizes, tooltips, and the marks that can be dragged. No widgets."""
 
 from __future__ import annotations
 

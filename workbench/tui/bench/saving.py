@@ -26,7 +26,7 @@ def save_now(host: Host) -> str:
 
 
 async def save_in_thread(host: Host) -> None:
-    """Write unsaved work in a thread, while the session stays."""
+    """Write unsaved work in a thread, while the session is on the bench."""
     session, done = host.store.bench.session, work_of(host.store.bench)
     if done == host.store.view.saved:
         return

@@ -175,8 +175,8 @@ writes the questions to a file next to the session, where you can change them; E
 
         done = await ask(bench, exam, model, known, spend_limit, on_event)
         if done.record:
-            bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
-            self.state.status = " · ".join(filter(None, (self.state.status, bill)))
+            cost = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
+            self.state.status = " · ".join(filter(None, (self.state.status, cost)))
             if trouble := await run_shielded(partial(run_history.save_run, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
