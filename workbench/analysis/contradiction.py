@@ -1,39 +1,58 @@
-"""Contradictions: two sentences about the same thing that disagree, and the states that a sentence claims.
-
-Sentences contradict each other by negation, order, value, name, or by combining words differently. States are those of
-files, commands, errors and rules (deleted, passed, fixed); each agrees with some claimed states and denies others.
-"""
+"""Contradictions: a sentence with most words of a fact negates it, puts its steps in another order, gives another value
+or name, adds or drops an exception, puts an opposite in place of a word, or combines its words differently."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Container
+from functools import cache
+from itertools import combinations, takewhile
 
+from workbench.analysis.concepts import concept_of, content_terms, tables_of, token_terms
 from workbench.analysis.sense import Sense, denials
-from workbench.base.session_caches import session_cache
-from workbench.facts.word_tables import bounded, pattern, table
+from workbench.analysis.sentence_form import WORD_CLASSES
+from workbench.facts.amounts import units
+from workbench.facts.terms import TOKEN
+from workbench.facts.word_tables import pattern, table, words
+
+
+def contradicts(fact: Sense, text: Sense, language: str) -> bool:
+    """True if a text with most words of a fact contradicts or distorts it."""
+    return (
+        is_negated(fact, text)
+        or differs_in_value(fact, text)
+        or _is_reordered(fact, text)
+        or _is_name_replaced(fact, text)
+        or _is_word_replaced(fact, text)
+        or _is_modifier_replaced(fact, text, language)
+        or _recombines_parts(fact, text)
+        or _is_limited_otherwise(fact, text, language)
+        or _is_opposite(fact.text, text.text)
+        or _is_rivalled(fact, text, language)
+        or _is_exchanged(fact.text, text.text, language)
+        or _has_other_roles(fact.text, text.text)
+    )
+
+
+# --- negation, order and values ---------------------------------------------------------------------------------------
 
 LEAST_NEGATED = 0.3
 """Least share of the common words that only one of two opposite sentences negates."""
 
 
-def contradicts(fact: Sense, text: Sense) -> bool:
-    """True if a text with most words of a fact contradicts it."""
-    return any(
-        check(fact, text)
-        for check in (is_negated, _is_reordered, _is_word_replaced, _recombines_parts, differs_in_value, _is_opposite)
-    )
-
-
 def is_negated(fact: Sense, text: Sense) -> bool:
-    """True if one sentence negates the other."""
+    """True if one sentence negates the other, or one of its parts."""
     agreed = _denied_in_both(fact, text)
-    both = [(sign, text.signs[term]) for term, sign in fact.signs.items() if term in text.signs and term not in agreed]
-    clear = [(one, other) for one, other in both if one and other]
-    flips = {(one, other) for one, other in clear if one != other}
+    both = {term: (sign, text.signs[term]) for term, sign in fact.signs.items() if term in text.signs}
+    clear = {term: one != other for term, (one, other) in both.items() if one and other}
+    flips = {both[term] for term, differs in clear.items() if differs and term not in agreed}
     if len(flips) == 2:
         return True
-    return bool(clear) and sum(one != other for one, other in clear) >= LEAST_NEGATED * len(clear)
+    counted = [differs for term, differs in clear.items() if term not in agreed]
+    if counted and sum(counted) >= LEAST_NEGATED * len(counted):
+        return True
+    parts = ([clear[term] for term in part if term in clear] for part in fact.parts)
+    return any(len(part) > 1 and all(part) for part in parts)
 
 
 def _denied_in_both(fact: Sense, text: Sense) -> frozenset[str]:
@@ -45,60 +64,22 @@ def _denied_in_both(fact: Sense, text: Sense) -> frozenset[str]:
     return frozenset[str]().union(*(part for part in fact.parts if part & denied))
 
 
-def differs_in_value(fact: Sense, text: Sense) -> bool:
-    """True if a number, day, language or place of the fact differs in the text."""
-    return _differs_in_number(fact, text) or _differs_in_kind(fact, text)
-
-
 def _is_reordered(fact: Sense, text: Sense) -> bool:
     """True if the two sentences put the same steps in another order."""
-    (named, when), (other, then) = fact.anchor, text.anchor
-    if named and named == other and when != then:
-        return True
     turned = len(fact.earlier & text.later) + len(fact.later & text.earlier)
     return turned > len(fact.earlier & text.earlier) + len(fact.later & text.later)
 
 
-def _is_word_replaced(fact: Sense, text: Sense) -> bool:
-    """True if one word of the fact is replaced by one or two, and one of them is a name."""
-    missing = {term for term in fact.order if term not in text.signs}
-    more = {term for term in text.order if term not in fact.signs}
-    named = not fact.names.isdisjoint(missing) or not text.names.isdisjoint(more)
-    return len(missing) == 1 and 0 < len(more) <= 2 and len(fact.order) > 2 and named
-
-
-def _recombines_parts(fact: Sense, text: Sense) -> bool:
-    """True if the text combines words of different parts of the fact: "keep the job, drop the queue" for "keep the
-    queue, drop the job"."""
-    for at, one in enumerate(fact.parts):
-        for other in fact.parts[at + 1 :]:
-            mine, yours = one - other, other - one
-            if mine & fact.names & text.signs.keys() and any(
-                part & mine and not part & mine & fact.names and part & yours and part & yours <= fact.names
-                for part in text.parts
-            ):
-                return True  # "born in Ulm, raised in Bonn" for "born in Bonn, raised in Ulm"
-            mixed = [part for part in text.parts if part & mine and part & yours]
-            if (
-                len(mixed) > 1
-                and len(mine & frozenset().union(*mixed)) > 1
-                and len(yours & frozenset().union(*mixed)) > 1
-            ):
-                return True
-    return False
-
-
-def _differs_in_kind(fact: Sense, text: Sense) -> bool:
-    """True if a day, language, date format or rate differs, or a name after the same preposition."""
-    for kind in fact.kinds.keys() & text.kinds.keys():
-        if _lacks_one(fact.kinds[kind], text.kinds[kind]) and _lacks_one(text.kinds[kind], fact.kinds[kind]):
-            return True
-    for word, mine in fact.places.items():
-        yours = text.places.get(word)
-        if yours and mine.isdisjoint(text.order) and yours.isdisjoint(fact.order):
-            return True
-    turned = (("by", "for"), ("for", "by"), ("from", "to"), ("to", "from"))
-    return any(fact.places.get(one, frozenset()) & text.places.get(other, frozenset()) for one, other in turned)
+def differs_in_value(fact: Sense, text: Sense) -> bool:
+    """True if a number, day, date or time of the fact has another value in the text."""
+    missing = [value for value in fact.values if not any(map(value.same, text.values))]
+    more = [value for value in text.values if not any(map(value.same, fact.values))]
+    if any(value.rivals(other) for value in missing for other in more):
+        return True
+    return any(
+        _lacks_one(fact.kinds[kind], text.kinds[kind]) and _lacks_one(text.kinds[kind], fact.kinds[kind])
+        for kind in fact.kinds.keys() & text.kinds.keys()
+    )
 
 
 def _lacks_one(several: frozenset[str], others: frozenset[str]) -> bool:
@@ -113,116 +94,253 @@ def _is_same(one: str, other: str) -> bool:
     return (first - second) % 12 == 0 and (first == second or "0" not in (one[0], other[0]))
 
 
-def _differs_in_number(fact: Sense, text: Sense) -> bool:
-    """True if a number of the fact has another value in the text."""
-    missing = [value for value in fact.values if not any(map(value.same, text.values))]
-    more = [value for value in text.values if not any(map(value.same, fact.values))]
-    return any(value.rivals(other) for value in missing for other in more)
+# --- exceptions and limits --------------------------------------------------------------------------------------------
+
+_EXCEPT, _ONLY = pattern("sense", "except", "but_all"), pattern("sense", "only_this")
+_RESTRICTED = pattern("sense", "restricted")
+_LIMIT_END = re.compile(r"[.,;:!?](?:\s|$)|[，。；：]|$")
 
 
+def _is_limited_otherwise(fact: Sense, text: Sense, language: str) -> bool:
+    """True if only one of the sentences makes an exception, or names something as the only one."""
+    fact_except, text_except = (_limited(_EXCEPT, one.text, language) for one in (fact, text))
+    fact_only, text_only = (_limited(_ONLY, one.text, language) for one in (fact, text))
+    if fact_except is not None:
+        return text_except is None
+    if fact_only is not None:
+        return text_only is None and (text_except is not None or not _RESTRICTED.search(text.text))
+    known = fact.signs.keys()
+    return bool(text_except) or (not _RESTRICTED.search(fact.text) and text_only is not None and not text_only <= known)
+
+
+def _limited(limit: re.Pattern[str], low: str, language: str) -> frozenset[str] | None:
+    """Return the words after a limit; None without one."""
+    if (match := limit.search(low)) is None:
+        return None
+    end = _LIMIT_END.search(low, match.end())
+    return frozenset(content_terms(low[match.end() : end.start() if end else len(low)], language))
+
+
+# --- words put in place of others -------------------------------------------------------------------------------------
+
+
+def _is_name_replaced(fact: Sense, text: Sense) -> bool:
+    """True if the text lacks a name of the fact and has another one."""
+    return not fact.names <= text.signs.keys() and not text.names <= fact.signs.keys()
+
+
+def _is_word_replaced(fact: Sense, text: Sense) -> bool:
+    """True if only one word differs, and it is not the first: the skipped rows for the stopped ones. The first word is
+    often a verb for which there are many others: use, prefer, keep."""
+    differ = [at for at, (one, other) in enumerate(zip(fact.order, text.order, strict=False)) if one != other]
+    if len(fact.order) != len(text.order) or len(differ) != 1 or differ[0] == 0:
+        return False
+    at = differ[0]
+    return fact.order[at][:SAME_STEM] != text.order[at][:SAME_STEM] and not fact.order[at - 1][0].isdigit()  # a unit
+
+
+SAME_STEM = 3
+"""First letters of words that may be forms of one."""
+
+
+def _is_modifier_replaced(fact: Sense, text: Sense, language: str) -> bool:
+    """True if a text has other words, and lacks "aisle" of "the aisle seat"."""
+    pairs = ([token_terms(word, language) for word in match.groups()] for match in _MODIFIED.finditer(fact.text))
+    have = text.signs.keys()
+    return not have <= fact.signs.keys() and any(have >= {*of} and not have >= {*one} for one, of in pairs if of)
+
+
+_ARTICLES = "|".join(word for word, sort in WORD_CLASSES.items() if sort == "article")
+_MODIFIED = re.compile(rf"\b(?:{_ARTICLES}) (\w+) (?=(\w+))")
 _OPPOSITES = (("before", "after"), *zip(*[iter(table("en", "opposites"))] * 2, strict=True))
 """Pairs of opposites, by the names of their entries in the word tables, which are listed in pairs."""
 
 
-def _is_opposite(fact: Sense, text: Sense) -> bool:
+def _is_opposite(fact: str, text: str) -> bool:
     """True if the fact has one of two opposites and the text only the other."""
     for names in _OPPOSITES:
         one, other = (pattern("opposites", name) for name in names)
         for mine, yours in ((one, other), (other, one)):
-            alone = mine.search(fact.text) and not yours.search(fact.text)
-            if alone and yours.search(text.text) and not mine.search(text.text):
+            if mine.search(fact) and yours.search(text) and not (yours.search(fact) or mine.search(text)):
                 return True
     return False
 
 
-State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
-"""Last state of the file, command, error or rule of a fact; "" if unknown. `gone`: a rule that a later one replaced."""
-
-GONE = re.compile(rf"\[gone\]|{bounded('claims', 'gone')}", re.IGNORECASE)
-"""Words that mark something as no longer valid."""
-
-_SIGNS = {"passed": "|✓|✅", "failed": "|✗|❌"}
-
-_CLAIMS = {
-    state: re.compile(bounded("claims", state) + _SIGNS.get(state, ""))
-    for state in ("deleted", "created", "modified", "reverted", "kept", "passed", "failed", "fixed", "open")
-}
-
-_NEGATED = re.compile(
-    r"\b(?:not|never|no longer|isn't|wasn't|hasn't|doesn't|didn't|don't|nicht|kein\w*|pas|aucun\w*|"
-    r"no|without|ohne|sans|sin|sem|без|не|0)\W+(?:\w+\W+){0,2}$"
-)
-
-_PLANNED = re.compile(r"\b(?:to be|should be|will be|must be|going to|plan\w*|todo|to) (?:\w+ )?$")
-
-AGREES: dict[State, frozenset[str]] = {
-    "deleted": frozenset({"deleted"}),
-    "created": frozenset({"created", "modified"}),
-    "modified": frozenset({"modified"}),
-    "reverted": frozenset({"reverted"}),
-    "passed": frozenset({"passed", "not failed"}),
-    "failed": frozenset({"failed", "not passed"}),
-    "fixed": frozenset({"fixed", "not open"}),
-    "open": frozenset({"open", "not fixed"}),
-    "gone": frozenset(),
-}
-
-DENIED: dict[State, frozenset[str]] = {
-    "deleted": frozenset({"not deleted", "created", "modified", "kept", "reverted"}),
-    "created": frozenset({"not created", "deleted", "reverted"}),
-    "modified": frozenset({"not modified", "deleted", "reverted", "kept"}),
-    "reverted": frozenset({"created", "modified", "not reverted"}),
-    "passed": frozenset({"failed", "not passed"}),
-    "failed": frozenset({"passed", "not failed"}),
-    "fixed": frozenset({"open", "not fixed"}),
-    "open": frozenset({"fixed", "not open"}),
-    "gone": frozenset(),
-}
+@cache
+def _rivals(language: str) -> dict[str, frozenset[str]]:
+    """Return the words that cannot be true of a thing at the same time as a word, by the word."""
+    found: dict[str, frozenset[str]] = {}
+    groups = " ".join(table(one, "sense").get("rivals", "") for one in tables_of(language))
+    for group in groups.split():
+        several = frozenset(concept_of(word, language) or word for word in group.split("/"))
+        for one in several:
+            found[one] = found.get(one, frozenset()) | several - {one}
+    return found
 
 
-@session_cache(1 << 12)
-def claimed_states(unit: str) -> frozenset[str]:
-    """Return the states that a sentence claims, as "not …" if negated. Planned work claims none."""
-    low = unit.lower()
-    found: set[str] = set()
-    for state, words in _CLAIMS.items():
-        for match in words.finditer(low):
-            before = low[max(0, match.start() - 40) : match.start()]
-            if _PLANNED.search(before):
-                continue
-            found.add(f"not {state}" if _NEGATED.search(before) else state)
-    if "not fixed" in found:
-        found.discard("fixed")
-    return frozenset(found)
+def _keys(low: str, language: str) -> dict[str, str]:
+    """Return the words of a text as written and without a plural's "s", or their concepts, each with the word as
+    written."""
+    found: dict[str, str] = {}
+    for match in TOKEN.finditer(low):
+        concept = concept_of(match[0], language)
+        for word in (concept,) if concept else (match[0], match[0].removesuffix("s")):
+            found[word] = match[0]
+    return found
 
 
-def claimed_states_of(name: str, unit: str) -> frozenset[str]:
-    """Return the states that a sentence claims of `name`: "deleted `a.py`", "a.py was deleted", "a.py (new)". "a.py:
-    removed a needless call" claims nothing of the file."""
-    before, _, after = unit.lower().partition(name.lower())
-    found: set[str] = set()
-    for state, words in _CLAIMS.items():
-        done = [match for match in words.finditer(before) if _ONLY_NAMES.fullmatch(before, match.end())]
-        suffered = [
-            match
-            for match in words.finditer(after[:AFTER_CHARS])
-            if _ONLY_GLUE.fullmatch(after, 0, match.start()) and not _OBJECT.match(after, match.end())
-        ]
-        for match, text in (*((one, before) for one in done[-1:]), *((one, after) for one in suffered[:1])):
-            leading = text[max(0, match.start() - 40) : match.start()]
-            if not _PLANNED.search(leading):
-                found.add(f"not {state}" if _NEGATED.search(leading) else state)
-    return frozenset(found)
+def _is_rivalled(fact: Sense, text: Sense, language: str) -> bool:
+    """True if the text has a rival of a word of the fact ("right" for "left", "aunt" for "uncle"), and not the word
+    itself; "not open" and "closed" agree."""
+    mine, yours = _keys(fact.text, language), _keys(text.text, language)
+    rivals = _rivals(language)
+    return any(
+        _sign(fact, mine[one], language) * _sign(text, yours[other], language) >= 0
+        for one in mine.keys() - yours.keys()
+        if one in rivals and not rivals[one] & mine.keys()
+        for other in rivals[one] & yours.keys()
+    )
 
 
-AFTER_CHARS = 60
+def _sign(sense: Sense, word: str, language: str) -> int:
+    return sense.signs.get(next(iter(token_terms(word, language)), ""), 1)
 
-_ONLY_NAMES = re.compile(
-    r"(?:[\s`*\"'(,:–-]|\b(?:the|a|file|files|module|and|of|for|to|in|it|change)\b|[\w/-]*[./][\w./-]*)*"
-)
 
-_ONLY_GLUE = re.compile(rf"(?:[\s`*\"'),:(–-]|{bounded('claims', 'between')}|\b\d+\b)*")
+# --- words combined differently ---------------------------------------------------------------------------------------
 
-_OBJECT = re.compile(
-    r"[\s`*]+(?!(?:in|by|with|as|on|at|after|before|and|but|because|from|again|now|too|also|to|for|twice|yet|tests?|checks?|cases?|specs?)\b)[\w`]"
-)
+
+def _recombines_parts(fact: Sense, text: Sense) -> bool:
+    """True if the text combines words of different parts of the fact: "keep the job, drop the queue" for "keep the
+    queue, drop the job"."""
+    for mine, yours in ((one - other, other - one) for one, other in combinations(fact.parts, 2)):
+        if mine & fact.names & text.signs.keys() and any(
+            part & mine and not part & mine & fact.names and part & yours and part & yours <= fact.names
+            for part in text.parts
+        ):
+            return True  # "born in Ulm, raised in Bonn" for "born in Bonn, raised in Ulm"
+        mixed = [part for part in text.parts if part & mine and part & yours]
+        words_mixed = frozenset[str]().union(*mixed)
+        if len(mixed) > 1 and len(mine & words_mixed) > 1 and len(yours & words_mixed) > 1:
+            return True
+    return False
+
+
+_SPOKEN = words("compared", "spoken")
+"""Words of reports ("the user wants"), which may also name a thing ("the user service")."""
+_LEXEME = re.compile(rf"{TOKEN.pattern}|[,;:]")
+_VERBS = frozenset(word for word, sort in WORD_CLASSES.items() if sort == "verb")
+_VOICE = frozenset({"verb", "preposition"})
+_NO_RELATION = frozenset({"link", "article", "person", "denial"})
+_COPULAS = re.compile(r"is|are|was|were|be|ist|sind|war|est|sont|es|son|é|são|[,;:]")
+
+MOST_EXCHANGED = 40
+"""Most words, little ones included, of two sentences that are searched for exchanged phrases."""
+
+
+def _is_exchanged(fact: str, text: str, language: str) -> bool:
+    """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
+    called by B" has other little words, and "B and A" says the same as "A and B"."""
+    first, second = _lexemes(fact, language), _lexemes(text, language)
+    common = {*first} & {*second}
+    mine, yours = ([word for word in several if word in common] for several in (first, second))
+    if mine == yours or len(mine) > MOST_EXCHANGED or sorted(mine) != sorted(yours):
+        return False
+    differ = [at for at, (one, other) in enumerate(zip(mine, yours, strict=True)) if one != other]
+    inner, turned = mine[differ[0] : differ[-1] + 1], yours[differ[0] : differ[-1] + 1]
+    spans = [
+        {*several[several.index(part[0]) : several.index(part[-1]) + 1]}
+        for several, part in ((first, inner), (second, turned))
+    ]
+    if any(WORD_CLASSES.get(word) in _VOICE for word, _ in spans[0] ^ spans[1]):
+        return False
+    for left, right in combinations(range(1, len(inner)), 2):
+        one, between, other = inner[:left], inner[left:right], inner[right:]
+        alike = [full for _, full in one] == [full for _, full in other]  # "service of X", "service of Y"
+        if turned == other + between + one and (alike or all(full for _, full in one + other)):
+            return any(
+                full or (not _COPULAS.fullmatch(word) and WORD_CLASSES.get(word) not in _NO_RELATION)
+                for word, full in between
+            )
+    return False
+
+
+_USER = r"(?:the user|l'utilisateur|der nutzer|el usuario)(?!')\b"
+_OTHER = r"(?:was|were|is|are|got|gets) \w+(?:ed|en|nt|ld)|ha(?:s|ve|d) (?:no|an?|the)|may|can|must|should|wants|needs"
+_DOES = re.compile(rf"(?:^|[,;:] )(?:i|we|j'|je|nous|ich|wir|yo|{_USER})\b(?! (?:{_OTHER})\b)")
+_GETS = re.compile(rf"\b(?:me|us|mir|uns)\b|(?:to|for|à|an|al) {_USER}|\w (?:the user|dem nutzer) (?:a|\w+s|sein\w*)\b")
+_AGENT = re.compile(r"\b(?:by|from|of|par|de|von|por) (?!\d)|'s ")
+
+
+def _has_other_roles(fact: str, text: str) -> bool:
+    """True if the user does to another what the other does to the user in the fact."""
+    if _AGENT.search(f"{fact} {text}"):
+        return False
+    return any(_DOES.search(one) and _GETS.search(other) for one, other in ((fact, text), (text, fact)))
+
+
+def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
+    """True if the text says the same of something else: "the test database is up" for "the production database is up".
+    Other words stand in the same place, at the beginning or before the verb."""
+    first, second = (_lexemes(one.text, language) for one in (fact, text))
+    of_user = first[:1] == [("user", True)]
+    if not of_user and not _BEGINS_WITH_NAME.match(fact.text) and _VERBS.isdisjoint(word for word, _ in first[1:3]):
+        return False  # may begin with a verb
+    common = {*first} & {*second}
+    mine, yours = (_between_common(one, common, units(language)) for one in (first, second))
+    known = [one in common for one in first if one[1]]
+    most = sum(known) >= ALL_BUT_SUBJECT * len(known)
+    if len(known) > LONGEST_SUBJECT and not (of_user or known[0] or most) and any(yours.values()):
+        return True
+    begins, named = ([*takewhile(lambda one: one[0] not in _VERBS, each)] for each in (first, second))
+    if not fact.names <= text.signs.keys() and len(named) == 1 and not common.issuperset(named):
+        return True  # "Ulm was where …" for "… was in Bonn"
+    subject = {word for word, full in begins if full and len(begins) < len(first)}
+    return any(
+        mine[ends] and 0 < len(yours[ends]) <= LONGEST_SUBJECT
+        for ends in mine.keys() & yours.keys()
+        if ends[0] == ""
+        or not subject.isdisjoint(mine[ends])
+        or ends[1] in _VERBS
+        or (ends[1] == "" and _COPULAS.fullmatch(ends[0]))
+    )
+
+
+_BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLES}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLES}) ")
+"""Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
+ALL_BUT_SUBJECT = 0.72
+"""Share of words from which a sentence without the first one, but with words of its own, may say the same."""
+LONGEST_SUBJECT = 3
+"""Most content words of another subject."""
+
+
+def _between_common(
+    lexemes: list[tuple[str, bool]], common: Container[tuple[str, bool]], without: Container[str]
+) -> dict[tuple[str, str], list[str]]:
+    """Return the content words between each two common content words or verbs, by the two words; "" at the beginning
+    and at the end. Numbers and the words `without` are left out."""
+    found: dict[tuple[str, str], list[str]] = {}
+    left, between = "", list[str]()
+    for word, full in lexemes:
+        if (word, full) in common and (full or word in _VERBS):
+            found.setdefault((left, word), between)
+            left, between = word, []
+        elif full and not word[0].isdigit() and word not in without:
+            between.append(word)
+    found.setdefault((left, ""), between)
+    return found
+
+
+def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
+    """Return the words and commas of a sentence without articles: the term of a content word with True, any other word
+    as written with False."""
+    return [
+        ("user", True) if term in _FIRST_PERSON else (term, bool(terms) or term in _SPOKEN)
+        for match in _LEXEME.finditer(low)
+        for terms in (token_terms(match[0], language) if match[0] not in ",;:" else (),)
+        for term in terms or (match[0],)
+        if terms or WORD_CLASSES.get(term) != "article"
+    ]
+
+
+_FIRST_PERSON = frozenset({"i", "me", "je", "ich", "user", "user's", "utilisateur", "nutzer"})
+"""Words for the user, who is called so in a summary."""

@@ -21,7 +21,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.analysis.concepts import content_terms
-from workbench.analysis.contradiction import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of, is_negated
+from workbench.analysis.claims import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of
+from workbench.analysis.contradiction import is_negated
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import (
     LONGEST_LINE,
@@ -389,4 +390,4 @@ def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state:
     if state:
         claimed = claimed_states(sense.text)
         return FactVerdict(held, bool(AGREES[state] & claimed) or not DENIED[state] & claimed)
-    return FactVerdict(held, is_right(wording, sense, held == "full"))
+    return FactVerdict(held, is_right(wording, sense))

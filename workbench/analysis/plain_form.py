@@ -15,12 +15,10 @@ from workbench.facts.word_tables import SPACED, alternatives, pattern, table
 @session_cache(1 << 13)
 def plain_form(text: str) -> str:
     """Return a sentence with numbers in digits and negated exceptions as "only". Other words keep their case."""
-    text = _counted().sub(lambda match: str(_WORDS[match[0].lower()]), with_digits(text))
-    if _timed().search(text):
-        text = _with_times(text)
+    text = _counted().sub(lambda match: NUMBER_WORDS[match[0].lower()], with_digits(text))
+    text = _with_times(text)
     if _EXCEPTS.search(text):
-        text = _NOBODY_BUT.sub("only", text)
-        text = _NOT_UNLESS.sub(_affirmed, text)
+        text = _NOT_UNLESS.sub(_affirmed, _NOBODY_BUT.sub("only", text))
     return text
 
 
@@ -46,23 +44,34 @@ def _affirmed(match: re.Match[str]) -> str:
     return f"{between.lstrip()} only{' if' if match['if'] else ' after' if match['after'] else ''}"
 
 
+_WORDS = {word: int(number) for word, number in NUMBER_WORDS.items() if number.isdigit() and int(number) <= 12}
+_ORDINALS = {word: at for at, word in enumerate(table("en", "compared")["ordinals"].split(), 1)}
+
+
+@cache
+def _counted() -> re.Pattern[str]:
+    """Return a pattern of the small numbers before a unit, and of ordinals."""
+    named = alternatives("replaced", "measure", SPACED), alternatives("replaced", "currency", SPACED)
+    ordinals = "|".join(word for word in _ORDINALS if word in NUMBER_WORDS)
+    return re.compile(rf"\b(?:{'|'.join(_WORDS)})(?= (?:{'|'.join(named)})\b)|\b(?:{ordinals})\b", _IGNORED)
+
+
 # --- times, dates and frequencies -------------------------------------------------------------------------------------
 
 
 def _with_times(text: str) -> str:
-    """Return a text with times as "18h30", dates as "9 june", and frequencies as "every week"."""
+    """Return a text with times as "18h30", dates as "9 june", and rates as "per minute"."""
+    if not _timed().search(text):
+        return text
     for name, minutes in _times():
         text = name.sub(lambda match, more=minutes: _clock(match, more), text)  # type: ignore[misc]
-    month, before, after, dotted = _dates()
-    text = before.sub(lambda match: f"{_day(match['day'])} {_months()[match['month'].lower()]}", text)
-    text = after.sub(lambda match: f"{_day(match['day'])} {_months()[match['month'].lower()]}", text)
-    text = dotted.sub(lambda match: f"{match['lead']}{int(match['day'])} {month[int(match['month']) - 1]}", text)
-    for name, normal in _frequencies():
+    for name in _dates():
+        text = name.sub(lambda match: f"{_day(match['day'])} {_months()[match['month'].lower()]}", text)
+    for name, normal in _OTHERS:
         text = name.sub(normal, text)
     return text
 
 
-_WORDS = {word: int(number) for word, number in NUMBER_WORDS.items() if number.isdigit() and int(number) <= 12}
 _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_WORDS)})"
 _HALF = r"(?P<half>[ap]m\b|[ap]\.m\.|(?:o'clock )?(?:in the (?:morning|afternoon|evening)|at night))"
 _END = r"(?=[,.;:!?)]|$| (?:on|and|every|in|or|for|each|if|when)\b)"
@@ -76,14 +85,9 @@ def _times() -> tuple[tuple[re.Pattern[str], int], ...]:
         (rf"\bquarter past {_HOUR}\b", 15),
         (rf"\bquarter to {_HOUR}\b", -15),
         (rf"\bhalb {_HOUR}\b", -30),
-        (rf"\b{_HOUR}(?:[:.](?P<minute>[0-5]\d))?(?= ?(?:to|till|until|and|-|–) ?\d{{1,2}}(?:[:.]\d\d)? ?{_HALF})", 0),
         (rf"\b{_HOUR}(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}", 0),
-        (rf"\b{_HOUR} o'clock\b", 0),
         (r"(?<![\d:.])(?P<hour>\d{1,2})(?::| ?h ?)(?P<minute>[0-5]\d)(?![\d:])(?: (?:uhr|h)\b)?", 0),
-        (r"(?<![\d:.])(?P<hour>\d{1,2})(?:\.(?P<minute>[0-5]\d))? uhr\b", 0),
         (rf"\b(?P<lead>at|until|till|after|before|by) {_HOUR}{_END}", 0),
-        (r"\b(?P<noon>noon|midday)\b", 720),
-        (r"\bmidnight\b", 0),
     )
     return tuple((re.compile(one, _IGNORED), minutes) for one, minutes in several)
 
@@ -91,21 +95,17 @@ def _times() -> tuple[tuple[re.Pattern[str], int], ...]:
 def _clock(match: re.Match[str], more: int) -> str:
     """Return a time as "18h30". A leading zero marks an hour that is surely before noon."""
     found = match.groupdict()
-    hour, minute = found.get("hour") or "0", int(found.get("minute") or 0)
-    at = 60 * (_WORDS.get(hour.lower()) or int(hour) if hour != "0" else 0) + minute + more
-    half = (found.get("half") or "").lower()
+    hour, half = found["hour"], (found.get("half") or "").lower()
+    at = 60 * (_WORDS.get(hour.lower()) or int(hour)) + int(found.get("minute") or 0) + more
     if re.match(r"p|.*(?:noon|evening|night)", half):
         at += 720 * (at < 720)
-    early = "0" if "hour" not in found or re.match(r"a|.*morning", half) or hour[0] == "0" else ""
+    early = "0" if at < 600 and (re.match(r"a|.*morning", half) or hour[0] == "0") else ""
     lead = f"{found['lead']} " if "lead" in found else ""
-    return f"{lead}{early if at < 600 else ''}{at // 60}h{at % 60:02}"
+    return f"{lead}{early}{at // 60}h{at % 60:02}"
 
 
 def _day(written: str) -> int:
     return _ORDINALS[written.lower()] if written[0].isalpha() else int(re.match(r"\d+", written)[0])  # type: ignore[index]
-
-
-_ORDINALS = {word: at for at, word in enumerate(table("en", "compared")["ordinals"].split(), 1)}
 
 
 @cache
@@ -121,60 +121,25 @@ def _months() -> dict[str, str]:
 
 
 @cache
-def _dates() -> tuple[list[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the names of the months, and patterns of a day before and after its month, and of "03.11."."""
+def _dates() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of a day before and after its month."""
     month = rf"(?P<month>{'|'.join(sorted(_months(), key=len, reverse=True))})\b"
     day = rf"(?P<day>\d{{1,2}}|{'|'.join(_ORDINALS)})(?:st|nd|rd|th|er|\.)?"
     return (
-        table("en", "sense")["months"].split(),
         re.compile(rf"\b(?:the )?{day} (?:of |de )?{month}", _IGNORED),
         re.compile(rf"\b{month}\.? (?:the )?{day}\b(?!:)", _IGNORED),
-        re.compile(
-            r"(?P<lead>\b(?:am|ab|zum|vom|bis|der|den|dem) )(?P<day>\d{1,2})\.(?P<month>0?[1-9]|1[0-2])\.(?!\d)"
-        ),
     )
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-@cache
-def _frequencies() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return patterns of frequencies and the like, each with its normal form."""
-    several = (
-        (r"\bonce an? (?=\w)|\bonce (?:per|every) ", "every "),
-        (r"\bfortnightly\b|\bevery fortnight\b", "every 2 weeks"),
-        (r"\bevery (?:other|second) ", "every 2 "),
-        (r"\bnightly\b", "every night"),
-        (r"\bdaily\b", "every day"),
-        (r"\b(hour|week|month|quarter|year)ly\b", r"every \1"),
-        (r"\bannually\b", "every year"),
-        (r"\bthrice\b", "3 times"),
-        (r"\b(\d+) ?x\b(?! ?\d)", r"\1 times"),
-        *((rf"\b(?-i:{day[:3]}(?:{day[3:5]}?)?)\b\.?(?= ?(?:\d|,|and\b|or\b|to\b|[-–.]|$))", day) for day in _DAYS),
-        (r"/ ?min\b", " per minute"),
-        (r"/ ?h(?:our)?\b", " per hour"),
-        (r"/ ?(s(?:ec(?:ond)?)?)\b", " per second"),
-        (r"/ ?(night|day|week|month|year|person|head)\b", r" per \1"),
-        (r"\bv(?=\d)", "version "),
-        (r"\bhalf (?:of )?(?=the\b)", "50 % of "),
-    )
-    return tuple((re.compile(one, _IGNORED), normal) for one, normal in several)
-
-
-@cache
-def _counted() -> re.Pattern[str]:
-    """Return a pattern of the small numbers before a unit."""
-    named = alternatives("replaced", "measure", SPACED), alternatives("replaced", "currency", SPACED)
-    return re.compile(rf"\b(?:{'|'.join(_WORDS)})(?= (?:{'|'.join(named)})\b)", _IGNORED)
+_OTHERS = (
+    (re.compile(r"\bnightly\b", _IGNORED), "every night"),
+    (re.compile(r"/ ?min\b", _IGNORED), " per minute"),
+    (re.compile(r"/ ?(?=(?:h|hour|s|sec|second|night|day|week|month|year|person)\b)", _IGNORED), " per "),
+    (re.compile(r"\bv(?=\d)", _IGNORED), "version "),
+)
 
 
 @cache
 def _timed() -> re.Pattern[str]:
-    """Return a quick test for a time, a date or a frequency."""
-    return re.compile(
-        rf"\d|\b(?:{'|'.join([*_WORDS, *_ORDINALS])})\b|/ ?\w|\b(?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{{0,2}}\b"
-        r"|\b(?:noon|midday|midnight|once an?|once (?:per|every)|every (?:other|second|fortnight)|half (?:of )?the"
-        r"|fortnightly|annually|thrice|(?:night|dai|hour|week|month|quarter|year)ly)\b",
-        _IGNORED,
-    )
+    """Return a quick test for a time, a date or a rate."""
+    return re.compile(rf"\d|\b(?:{'|'.join([*_WORDS, *_ORDINALS])}|nightly)\b|/ ?\w", _IGNORED)

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.contradiction import State
+from workbench.analysis.claims import State
 from workbench.analysis.fact_check import FactQuery, FactVerdict, Presence, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.suggested_pins import pin_tokens

@@ -9,14 +9,13 @@ from functools import cache
 from msgspec import Struct
 
 from workbench.analysis.concepts import content_terms, token_terms
-from workbench.analysis.contradiction import contradicts
-from workbench.analysis.distortion import ARTICLES, distorts, has_other_subject, label_words
+from workbench.analysis.contradiction import contradicts, has_other_subject
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
 from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, order_agreement
-from workbench.facts.amounts import Value, values_in
-from workbench.facts.terms import NUMBER_WORDS, TOKEN
+from workbench.facts.amounts import Value, units, values_in
+from workbench.facts.terms import MODIFIERS, TOKEN
 from workbench.facts.word_tables import bounded, pattern, words
 from workbench.facts.wording import is_question
 
@@ -70,47 +69,26 @@ def found_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
             have |= terms
         elif any(value.unit == other.unit for other in sense.values):  # another amount, its unit perhaps abbreviated
             have |= {term for term in terms if not term[0].isdigit()}
-    for _, terms in _spelled_out(wording.sense.text, sense.names, wording.language):
-        have |= terms
-    have.update(name for name, _ in _spelled_out(sense.text, wording.sense.names, wording.language))
     return frozenset(have)
 
 
-def known_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
-    """Return the words of a sentence, and those with which a text says the same: amounts and abbreviations."""
-    names = frozenset(name for name, _ in _spelled_out(wording.sense.text, sense.names, wording.language))
-    spelled = (terms for _, terms in _spelled_out(sense.text, wording.sense.names, wording.language))
-    return wording.terms.union(names, _same_amounts(wording, sense), *spelled)
-
-
-def _spelled_out(low: str, names: frozenset[str], language: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each name that has the initials of words of a text in a row ("pr" for "pull request"), with their terms."""
-    short = [name for name in names if 1 < len(name) < 5 and name.isalpha()]
-    if not short:
-        return
-    found = [(match[0][0], terms) for match in TOKEN.finditer(low) if (terms := token_terms(match[0], language))]
-    initials = "".join(first for first, _ in found)
-    for name in short:
-        if (at := initials.find(name)) >= 0:
-            yield name, frozenset(term for _, terms in found[at : at + len(name)] for term in terms)
-
-
 def is_part(wording: SentenceQuery, sense: Sense) -> bool:
-    """True if a text has only words of a sentence, and enough of them: it states a part of it."""
+    """True if a text has enough words of a sentence, and hardly any others: it states a part of it."""
     common = found_words(wording, sense) & wording.terms
-    more = {*sense.order} - known_words(wording, sense) - _light(wording.language)
-    more -= label_words(sense.text, wording.terms, wording.language)
-    enough = len(common) >= LEAST_PART or (len(common) > 1 and wording.sense.parts[0] <= common)
-    if wording.verb and wording.verb[0] != "=" and wording.verb not in common and _VERB.search(sense.text):
+    more = {*content_terms(_LABEL.sub("", sense.text), wording.language)} - wording.terms - _light(wording.language)
+    if wording.verb and wording.verb not in common and _VERB.search(sense.text):
         return False
-    return len(more) <= (len(common) > LEAST_PART) and enough and not common.isdisjoint(wording.order[:2])
+    enough = len(common) >= LEAST_PART or (len(common) > 1 and wording.sense.parts[0] <= common)
+    return enough and len(more) <= MOST_OTHERS * (len(common) > LEAST_PART)
 
 
+_LABEL = re.compile(r"^[^:.]{1,40}: ")
+"""Label of a note: "Architecture: …"."""
 _BINDING = pattern("opposites", "binding")
 _VERB = re.compile(rf"\b(?:{'|'.join(word for word, sort in WORD_CLASSES.items() if sort == 'verb')})\b")
 
-LEAST_PART = 3
-"""Fewest words of a sentence that state a part of it."""
+LEAST_PART, MOST_OTHERS = 3, 2
+"""Fewest words of a sentence that state a part of it, and most other words of a text with more of them."""
 
 
 @cache
@@ -169,35 +147,24 @@ def _amounts(low: str, language: str) -> tuple[tuple[Value, frozenset[str]], ...
     )
 
 
-def _same_amounts(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
-    """Return the words of the text's amounts that the sentence has, too, perhaps in another unit."""
-    if not wording.amounts:
-        return frozenset()
-    there = _amounts(sense.text, wording.language)
-    same = (terms for value, terms in there if any(value.same(one) for one, _ in wording.amounts))
-    return frozenset[str]().union(*same)
-
-
 def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
     """False if `sense` only lists or scrambles the words, is mostly about something else, states only a condition of
     `wording`, or describes what `wording` demands."""
-    known = known_words(wording, sense)
-    relevant = frozenset[str]().union(*(part for part in sense.parts if part & known))
-    if len(relevant & known) < LEAST_KNOWN * len(relevant) or _is_assumed(wording, sense):
+    relevant = frozenset[str]().union(*(part for part in sense.parts if part & wording.terms)) - units(wording.language)
+    if len(relevant & wording.terms) < LEAST_KNOWN * len(relevant) or _is_assumed(wording, sense):
         return False
-    beside = len(sense.order) > 2 * len(wording.order)  # the question may be about something else
-    if not (beside and is_question(sense.text)) and is_doubted(sense.text) and not is_doubted(wording.sense.text):
+    beside = is_question(sense.text) and len(sense.order) > 2 * len(wording.order)  # it may ask for something else
+    if not beside and is_doubted(sense.text) and not is_doubted(wording.sense.text):
         return False
     denied = {term for term, sign in wording.sense.signs.items() if sign < 0}
     if denied and denied.isdisjoint(found_words(wording, sense)) and _BINDING.search(wording.sense.text):
         return False  # a rule without what it forbids
-    if not wording.verb and has_other_subject(wording.sense, sense, wording.language, known - wording.terms):
+    if not wording.verb and has_other_subject(wording.sense, sense, wording.language):
         return False
-    swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
-    if not swapped and is_scrambled(wording.sense.text, sense.text, wording.language):
+    if is_scrambled(wording.sense.text, sense.text, wording.language):
         return False
-    order, words = wording.sense.words_and_negations, sense.words_and_negations
-    if not sense.is_sentence and order_agreement(order, words) < ORDERLY:
+    orders = (_words_and_negations(one.text, wording.language) for one in (wording.sense, sense))
+    if not sense.is_sentence and order_agreement(*orders) < ORDERLY:
         return False
     describes = _is_duty(wording) and _DESCRIBES.search(sense.text)
     return not describes or _has_verb(wording, sense) or bool(_DUTY.search(sense.text))
@@ -205,6 +172,14 @@ def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
 
 LEAST_KNOWN = 0.5
 """Least share of a sentence's words in the clauses that have one of them."""
+
+
+def _words_and_negations(low: str, language: str) -> list[str]:
+    return [
+        term
+        for match in TOKEN.finditer(low)
+        for term in token_terms(match[0], language) or ([match[0]] if match[0] in MODIFIERS else [])
+    ]
 
 
 def _is_assumed(wording: SentenceQuery, sense: Sense) -> bool:
@@ -251,31 +226,11 @@ def _has_verb(wording: SentenceQuery, sense: Sense) -> bool:
     return False
 
 
-def is_right(wording: SentenceQuery, sense: Sense, complete: bool) -> bool:
-    """True unless the text contradicts or distorts the sentence. `complete`: it has nearly all its words."""
-    fact, text = wording.sense, sense
-    if is_labelled_rejected(text.text) and not is_labelled_rejected(fact.text):
+def is_right(wording: SentenceQuery, sense: Sense) -> bool:
+    """True unless the text contradicts the sentence, or calls it rejected."""
+    if is_labelled_rejected(sense.text) and not is_labelled_rejected(wording.sense.text):
         return False
-    if distorts(fact, text, wording.language, complete) or contradicts(fact, text):
-        return False
-    return not _is_qualified_otherwise(wording, sense)
-
-
-_QUALIFIED = re.compile(
-    rf"\b(?:(?:{ARTICLES}) (?P<one>\w+) (?=(?P<of>\w+))"
-    rf"|(?P<number>\d[\d.,]*|{'|'.join(NUMBER_WORDS)}) (?:\w+ of )?(?P<counted>(?!times)[^\W\d_]+))\b"
-)
-
-
-def _is_qualified_otherwise(wording: SentenceQuery, sense: Sense) -> bool:
-    """True if a text has other words, and lacks "aisle" of "the aisle seat", or "seats" of "four seats"."""
-    found, language = found_words(wording, sense), wording.language
-    pairs = (
-        [token_terms(match[one] or match[other], language) for one, other in (("one", "counted"), ("of", "number"))]
-        for match in _QUALIFIED.finditer(wording.sense.text)
-    )
-    lacking = any(beside and found.issuperset(beside) and not found.issuperset(word) for word, beside in pairs)
-    return lacking and not {*sense.order} <= known_words(wording, sense) | _light(language)
+    return not contradicts(wording.sense, sense, wording.language)
 
 
 # --- rejected statements ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ module:
 
     sense       negation, contrast, order and function words: `workbench.analysis.sense`
     opposites   words that cannot both be true of a thing: `workbench.analysis.contradiction`
-    claims      claims about the state of something: `workbench.analysis.contradiction`
+    claims      claims about the state of something: `workbench.analysis.claims`
     standing    roles of the grammar of standing rules: `workbench.facts.standing_grammar`
     compared    function words, modifiers and empty words: `workbench.facts.terms`
     alike       synonyms, by the word that represents them: `workbench.facts.terms`

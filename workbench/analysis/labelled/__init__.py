@@ -16,7 +16,7 @@ from typing import Literal, cast, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.contradiction import State
+from workbench.analysis.claims import State
 from workbench.analysis.fact_check import FactQuery, FactVerdict, SearchedText, fact_query
 from workbench.facts.fact import FactKind
 
