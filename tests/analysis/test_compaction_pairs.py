@@ -59,7 +59,7 @@ def _read(file: str) -> Iterator[Pair]:
     [
         ("tuned", 60, 58, 0),
         ("held", 60, 57, 0),
-        ("later", 60, 59, 1),
+        ("later", 60, 58, 2),
         ("last", 40, 40, 0),
         ("other author", 40, 40, 0),
         ("causes", 219, 216, 1),
@@ -67,7 +67,7 @@ def _read(file: str) -> Iterator[Pair]:
         ("second author", 60, 57, 1),
         ("third author", 60, 55, 0),
         ("fourth author", 60, 49, 1),
-        ("fifth author", 140, 108, 0),
+        ("fifth author", 140, 109, 0),
         ("sixth author", 140, 102, 0),
     ],
 )

@@ -20,8 +20,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.analysis.concepts import content_terms
 from workbench.analysis.claims import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of
+from workbench.analysis.concepts import content_terms
 from workbench.analysis.contradiction import is_negated
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import (

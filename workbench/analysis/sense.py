@@ -21,7 +21,6 @@ from workbench.facts.amounts import Value, values_in
 from workbench.facts.terms import (
     FUNCTION_WORDS,
     LANGUAGES_OF_STEMS,
-    MODIFIERS,
     NUMBER_WORDS,
     TOKEN,
 )

@@ -13,7 +13,6 @@ from itertools import pairwise
 from workbench.analysis.concepts import token_terms
 from workbench.base.session_caches import session_cache
 from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, TOKEN
-from workbench.facts.word_tables import pattern
 from workbench.facts.word_tables import words as listed
 
 WORD_CLASSES: dict[str, str] = {
@@ -22,21 +21,8 @@ WORD_CLASSES: dict[str, str] = {
     for word in listed("sense", sort)
     if word != "as"  # a Portuguese article
 } | {"to": "to"}
-_CAN_FOLLOW: dict[str, tuple[str, ...]] = {
-    "article": ("",),
-    "preposition": ("", "article", "person"),
-    "link": ("", "article", "preposition", "verb", "denial", "person", "to"),
-    "verb": ("", "article", "preposition", "denial", "verb", "person", "to"),
-    "person": ("", "article", "preposition", "denial", "verb", "link", "to"),
-    "denial": ("", "verb", "article", "preposition", "to"),
-    "to": ("", "article", "person", "verb"),
-}
-"""Classes of words that may follow each class of function words; "" is any other word."""
 _LITTLE = FUNCTION_WORDS | listed("sense", "particle")
-_TORN = pattern("sense", "torn")
 _SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
-_PARTS = re.compile(r"[,;:()→=\[\]]|(?<=\w)/|\s[-–—]\s|[.!?](?=\s)")
-"""Boundaries of clauses. The slash at the beginning of a path is no boundary: "in /src/a.py"."""
 _LATIN = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['.-][^\W_]+)*")
 LEAST_GLUE = 0.16
 """Least share of function words and punctuation in a sentence."""
@@ -59,18 +45,7 @@ def is_sentence(low: str) -> bool:
     if not signs and low[-1:] != "." and not any(word in WORD_CLASSES or word in MODIFIERS for word in found):
         return False
     little = sum(1.0 if word in _LITTLE else 0.5 * (word in MODIFIERS) for word in found)
-    return little + signs >= max(1, LEAST_GLUE * len(found)) and _grammar_breaks(low) <= len(found) // 20
-
-
-def _grammar_breaks(low: str) -> int:
-    """Count function words where grammar allows none: "the of", "without" at the end."""
-    count = 0
-    for clause in _PARTS.split(re.sub(r"[\"`“”*_]|\bat (?:most|least)\b|(?<=\b(?:of|in|by) )may\b", "", low)):
-        sorts = [WORD_CLASSES.get(word, "") for word in _LATIN.findall(clause)]
-        count += sum(bool(one) and other not in _CAN_FOLLOW[one] for one, other in pairwise(sorts))
-        count += bool(sorts) and sorts[-1] in ("article", "preposition", "link", "to")
-        count += len(_TORN.findall(clause))
-    return count
+    return little + signs >= max(1, LEAST_GLUE * len(found))
 
 
 def order_agreement(fact: Sequence[str], text: Sequence[str]) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -76,8 +76,6 @@ def is_part(wording: SentenceQuery, sense: Sense) -> bool:
     """True if a text has enough words of a sentence, and hardly any others: it states a part of it."""
     common = found_words(wording, sense) & wording.terms
     more = {*content_terms(_LABEL.sub("", sense.text), wording.language)} - wording.terms - _light(wording.language)
-    if wording.verb and wording.verb not in common and _VERB.search(sense.text):
-        return False
     enough = len(common) >= LEAST_PART or (len(common) > 1 and wording.sense.parts[0] <= common)
     return enough and len(more) <= MOST_OTHERS * (len(common) > LEAST_PART)
 
@@ -85,8 +83,6 @@ def is_part(wording: SentenceQuery, sense: Sense) -> bool:
 _LABEL = re.compile(r"^[^:.]{1,40}: ")
 """Label of a note: "Architecture: …"."""
 _BINDING = pattern("opposites", "binding")
-_VERB = re.compile(rf"\b(?:{'|'.join(word for word, sort in WORD_CLASSES.items() if sort == 'verb')})\b")
-
 LEAST_PART, MOST_OTHERS = 3, 2
 """Fewest words of a sentence that state a part of it, and most other words of a text with more of them."""
 
@@ -122,17 +118,12 @@ _EVERY = pattern("sense", "every")
 
 
 _COMMAND = pattern("standing", "verb")
-_OBJECT = re.compile(r" (?:the|all|every|each|any|my|our|your) ")
-_BEFORE_COMMAND = re.compile(r"(?:(?:please|always|never|do not|don't|only|also|now|then|just) )*")
 
 
 def _commanded(low: str, language: str) -> str:
     """Return the term of the verb with which a command begins; "" for other sentences."""
-    start = match.end() if (match := _BEFORE_COMMAND.match(low)) else 0
-    verb = TOKEN.match(low, start)
-    if verb is None or not (_COMMAND.fullmatch(verb[0]) or _OBJECT.match(low, verb.end())):
-        return ""
-    return next(iter(token_terms(verb[0], language)), "")
+    verb = TOKEN.search(low)
+    return next(iter(token_terms(verb[0], language)), "") if verb and _COMMAND.fullmatch(verb[0]) else ""
 
 
 _AMOUNT = re.compile(r"(?<!\w)[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+(?!\d)|\s?[%°€$])?")
@@ -214,16 +205,11 @@ def _is_duty(wording: SentenceQuery) -> bool:
 
 def _has_verb(wording: SentenceQuery, sense: Sense) -> bool:
     """True if the text has the verb of a command, and not as a noun: "the report" reports nothing."""
-    before = ""
-    for match in TOKEN.finditer(sense.text):
-        if (
-            wording.verb
-            and wording.verb in token_terms(match[0], wording.language)
-            and WORD_CLASSES.get(before) != "article"
-        ):
-            return True
-        before = match[0]
-    return False
+    tokens = ["", *TOKEN.findall(sense.text)]
+    return any(
+        WORD_CLASSES.get(before) != "article" and wording.verb in token_terms(word, wording.language)
+        for before, word in pairwise(tokens)
+    )
 
 
 def is_right(wording: SentenceQuery, sense: Sense) -> bool:
