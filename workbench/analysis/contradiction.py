@@ -139,7 +139,7 @@ def _is_word_replaced(fact: Sense, text: Sense) -> bool:
     return fact.order[at][:SAME_STEM] != text.order[at][:SAME_STEM] and not fact.order[at - 1][0].isdigit()  # a unit
 
 
-SAME_STEM = 3
+SAME_STEM = 4
 """First letters of words that may be forms of one."""
 
 

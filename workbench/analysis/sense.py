@@ -34,13 +34,12 @@ def _pattern(name: str) -> re.Pattern[str]:
 _DENIES = _pattern("denies")
 _LACKS = _pattern("lacks")
 _CONTRAST = _pattern("contrast")
-_PREFERS, _PREFERRED_TO, _OVER = map(_pattern, ("prefers", "preferred_to", "over"))
+_PREFERS, _OVER = map(_pattern, ("prefers", "over"))
 _MOVED, _SOURCE = map(_pattern, ("moved", "source"))
 _CONDITION = _pattern("condition")
 _DENIED_CLAUSE = _pattern("denied_clause")
 """Beginning of a clause that negates its own verb: "branches that are not reviewed"."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
-_WHEN = _pattern("while")
 _BARE_NOT = _pattern("bare_not")
 """Beginning of a clause that negates a phrase without a verb: "tabs and not spaces in the Makefile"."""
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")

@@ -101,7 +101,7 @@ def meaning(text: str, language: str) -> Sense:
 _REASON = re.compile(
     rf",? (?:{bounded('sense', 'reason')}|{bounded('sense', 'unless')})"
     rf"|, (?:{bounded('sense', 'reason_behind_comma')})"
-    rf"|(?P<limit>, (?:\w+ )?(?:{bounded('sense', 'except')}|{bounded('sense', 'only_this')}))",
+    rf"|, (?:\w+ )?(?:{bounded('sense', 'except')}|{bounded('sense', 'only_this')})",
     re.IGNORECASE,
 )
 
@@ -109,12 +109,7 @@ _REASON = re.compile(
 def _main_clause(text: str) -> str:
     """Return a sentence without the reason or explanation at its end; "" if it has none."""
     match = _REASON.search(text)
-    if match is None or (match["limit"] and _EVERY.search(text.lower(), 0, match.start())):
-        return ""  # "all of them" without its exception is wrong
-    return text[: match.start()]
-
-
-_EVERY = pattern("sense", "every")
+    return text[: match.start()] if match else ""
 
 
 _COMMAND = pattern("standing", "verb")
