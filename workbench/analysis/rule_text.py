@@ -100,8 +100,8 @@ class RulePattern(Struct, frozen=True):
         return "paraphrased" if verdict.right else "contradicted"
 
     def _near(self, text: str) -> Sequence[str]:
-        """Return the lines that have one of the rule's rarest words. A paraphrase has words of a weight of `ENOUGH`, so
-        it has one of any words that together weigh more than 1 − `ENOUGH`."""
+        """Return the lines that have one of the rule's rarest words. A paraphrase has words of a weight of at least
+        `SOME`, so it has one of any words that together weigh more than 1 − `SOME`."""
         low = _plain(text)
         if not self.kinds or len(low) != len(text):
             return (text,)

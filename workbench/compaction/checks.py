@@ -1,4 +1,4 @@
-"""Check an outcome before it is sent. A failed hard check stops an export unless the user insists."""
+"""Check an outcome before it is sent. A failed hard check blocks an export unless the user confirms it."""
 
 from __future__ import annotations
 

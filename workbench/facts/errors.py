@@ -60,7 +60,7 @@ _STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fa
 
 def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
     """Yield failed calls and errors pasted by the user. `detail` names the call, `by` the fix."""
-    episodes = ErrorStates(messages, calls)
+    states = ErrorStates(messages, calls)
     for number, called in enumerate(calls):
         if called.ok is not False or called.refused or called.result is None:
             continue
@@ -70,7 +70,7 @@ def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Itera
             line = _if_sentence(_cut(last_line(called.result)))
         if line:
             at = called.result_index if called.result_index is not None else called.index
-            state, by = episodes.ending(number, line)
+            state, by = states.ending(number, line)
             yield Fact("error", line, messages[at].id, at, _call_text(called), state=state, by=by)
     for index, message in enumerate(messages):
         lines = searched_part(message.user_text).split("\n")

@@ -37,9 +37,9 @@ def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tupl
 
 def simulate(course: Course, preset: Preset, bench: Bench) -> Replay:
     """Session simulated under a preset, with the series and costs that a screen draws."""
-    played = replay(course, preset, bench.original.limit, watched=bench.watched)
-    _ = played.series, played.cost, played.over_window
-    return played
+    found = replay(course, preset, bench.original.limit, watched=bench.watched)
+    _ = found.series, found.cost, found.over_window
+    return found
 
 
 def own_preset(bench: Bench, name: str = "") -> Preset:

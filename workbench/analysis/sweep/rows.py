@@ -93,7 +93,7 @@ def _row(plan: SweepPlan, setting: tuple[Number, ...], cells: Sequence[SweepCell
     afters = [cell.after for cell in fine if cell.after is not None]
     known = [cell.dollars for cell in fine if cell.dollars is not None]
     dollars = bool(fine) and len(known) == len(fine)
-    held = [cell.retention for cell in fine if cell.retention is not None]
+    shares = [cell.retention for cell in fine if cell.retention is not None]
     return SweepRow(
         setting,
         len(fine),
@@ -106,7 +106,7 @@ def _row(plan: SweepPlan, setting: tuple[Number, ...], cells: Sequence[SweepCell
         sum(cell.rebilled for cell in fine) / count,
         fsum(known if dollars else (cell.units for cell in fine)) / count,
         dollars,
-        fsum(held) / len(held) if held else None,
+        fsum(shares) / len(shares) if shares else None,
         tuple(_rule_count([cell.watched[number] for cell in fine]) for number in range(len(plan.watched))),
     )
 

@@ -14,8 +14,8 @@ from workbench.compaction.shape import SUMMARY_MARKER
 
 
 class ProgressivePolicy(SummaryPolicy):
-    """Settings and defaults of its design (docs/strategies.md, Sources), and settings of the workbench's own for
-    questions that the design leaves open."""
+    """Settings and defaults of the strategy's design (docs/strategies.md, Sources), and settings of the workbench's own
+    for questions that the design leaves open."""
 
     trigger_on_remaining_tokens: bool = setting(
         True, "trigger", "Climb the ladder when too few tokens remain. Checked before each model call."

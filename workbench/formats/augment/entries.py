@@ -152,7 +152,7 @@ def _flags(source: LoadedHistory) -> dict[str, Any]:
 
 
 def _edit_exchange(entry: dict[str, Any], exchange: Exchange, source: LoadedHistory, *, first: bool) -> dict[str, Any]:
-    """Return the exchange of a loaded entry: the parts whose messages stay, and new messages instead of the others."""
+    """Return the exchange of a loaded entry: parts whose messages are kept, and new messages instead of the others."""
     kept_parts = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
     new = _render_messages(
         [m for m in exchange.requests if not m.source],

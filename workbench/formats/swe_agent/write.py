@@ -22,7 +22,7 @@ _BY_HAND = "a trajectory is a record: no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """Replace the history; the steps of the trajectory stay. SWE-agent has no command that resumes."""
+    """Replace the history; the steps of the trajectory are kept. SWE-agent has no command that resumes."""
     native = session.format == ID
     losses: Losses = []
     messages = [message for message in messages if message.blocks]

@@ -39,13 +39,13 @@ def save_call(live: LiveRun, seconds: float) -> SavedRun:
 
 
 def save_edited(bench: Bench, assessment: Assessment) -> SavedRun:
-    """Save the committed edits as a run of its own, so that `recorded` plays the edited text back."""
+    """Save the committed edits as a run of its own, so that the summarizer `recorded` can repeat the edited text."""
     live = _by_hand(bench, assessment.run.requests, assessment.run.answers)
     return _save(live.finished(replace(assessment.run, seconds=0.0), assessment.checks))
 
 
 def save_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> SavedRun:
-    """Save the user's edits when the program ends, as a run that can be played back."""
+    """Save the user's edits when the program ends, as a run that the summarizer `recorded` can repeat."""
     answers = [draft.final_answer for draft in drafts]
     live = _by_hand(bench, [draft.request for draft in drafts], answers)
     whole = all(isinstance(answer, Summary) for answer in answers)
