@@ -55,13 +55,13 @@ SHARES = columns("kept_share:share:kept correct_share:share:correct weighted_sha
 again count four times."""
 
 
-def kinds_table(held: Retention) -> Table:
+def kinds_table(retention: Retention) -> Table:
     """Return a row per kind of the facts of the head, and a row for all kinds."""
     spec = columns(
         "kind facts:count kept_fully:count:full kept_partly:count:part lost:count wrong:count stale:count used:count"
     )
-    rows = [_kind(kind, share) for kind, share in held.kinds.items()]
-    return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", held.overall)))
+    rows = [_kind(kind, share) for kind, share in retention.kinds.items()]
+    return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", retention.overall)))
 
 
 def _kind(name: str, one: FactCounts) -> Row:
@@ -74,10 +74,10 @@ def shares_of(one: FactCounts) -> tuple[Value, ...]:
     return ("unknown",) * 3 if one.unknown else (one.share, one.right, one.weighted)
 
 
-def lacking_table(held: Retention) -> Table:
+def lacking_table(retention: Retention) -> Table:
     """Return a row per fact that is lost, wrong or kept only in part, gravest first."""
     spec = "number:count:message pin_tokens:tokens:pin_+tokens kind state used:flag text:text:fact reason:text:why"
-    return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, held.lacking)))
+    return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, retention.lacking)))
 
 
 def _fact(fact: TrackedFact) -> Row:
@@ -90,15 +90,15 @@ def variants_table(several: Iterable[tuple[str, Retention, LaterUse | None]], *,
     column has the share of items needed later."""
     needed = columns("later_use:share:needed_later") if goes_on else ()
     kinds = (Column(kind, kind, "share") for kind in KINDS)
-    rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)
+    rows = (_variant(name, retention, later, goes_on=goes_on) for name, retention, later in several)
     return Table("kept", "Facts kept", (*columns("preset"), *SHARES, *needed, *kinds), tuple(rows))
 
 
-def _variant(name: str, held: Retention, later: LaterUse | None, *, goes_on: bool) -> Row:
+def _variant(name: str, retention: Retention, later: LaterUse | None, *, goes_on: bool) -> Row:
     needed: tuple[Value, ...] = (later.share if later else "unknown",) if goes_on else ()
-    found = held.whole_kinds
+    found = retention.whole_kinds
     kinds = (shares_of(found[kind])[0] if kind in found else None for kind in KINDS)
-    return Row((name, *shares_of(held.whole), *needed, *kinds))
+    return Row((name, *shares_of(retention.whole), *needed, *kinds))
 
 
 def generations_table(found: Generations, watched: Sequence[str]) -> Table:

@@ -159,7 +159,7 @@ class _StrategyChoice:
 def _choose(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, has_model: bool) -> _StrategyChoice:
     """Return the strategy and its policy. Without a model (`has_model`), the strategy's offline settings apply. Unread
     messages of a running agent are kept even if the preset's product would summarize them, because the agent has yet to
-    read them; a session that is read afterwards is compacted as by the product."""
+    read them; a recorded session is compacted as the product does."""
     found = load_preset(preset) if preset else default_preset(strategy)
     found = preset_for_version(found, source) if isinstance(source, Session) else found
     one = strategy_by_id(found.strategy)

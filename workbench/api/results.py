@@ -31,7 +31,7 @@ class Report:
 
     status: Status
     """`compacted`; `fallback`: a summary failed and the strategy worked without it; `unchanged`: nothing to do;
-    `not_smaller`: the result would have been as large, so the old context stays."""
+    `not_smaller`: the result would have been as large, so the old context is kept."""
     reason: str
     """Reason of the status, in one sentence."""
     before: Size

@@ -75,8 +75,8 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
         )
     )
     tokens = context.layout.tokens
-    stays = {Fate.KEPT, Fate.PINNED, Fate.COMPRESSED}
-    earlier = (i for i in context.shape.summaries if outcome.fate_at(i).fate in stays)
+    kept = {Fate.KEPT, Fate.PINNED, Fate.COMPRESSED}
+    earlier = (i for i in context.shape.summaries if outcome.fate_at(i).fate in kept)
     summaries = new.tokens + sum(tokens[i + 1] - tokens[i] for i in earlier)
     pins = next(layer.tokens for layer in by_fate(context, outcome, 0, len(context)) if layer.name == "pins")
     prompt, whole = _prompt(context), context.outcome_size(outcome)

@@ -217,8 +217,8 @@ def _build_call(
     refused = result is not None and _is_refused(result)
     ok = _succeeded(result, requested, refused=refused)
     if shells := [action.target for action in requested if action.kind == "command"]:
-        proves_success = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
-        done = [effect for line in shells for effect in proves_success(line)]
+        effects_of = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
+        done = [effect for line in shells for effect in effects_of(line)]
         requested = (*_shell_actions(() if refused else done, result, ok, known), *requested)
     actions = tuple([_as_modified(action, known) for action in requested])
     for action in actions if ok is not False else ():
@@ -259,10 +259,10 @@ def _is_denied(effect: Effect, text: str, ok: bool | None) -> bool:
     zsh_message = rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$"
     if not effect.program and f": {effect.path}" in text and re.search(zsh_message, text, re.M):
         return True
-    text_of_result = effect.program or effect.path
+    subject = effect.program or effect.path
     return (
-        f"{text_of_result}: " in text
-        and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(text_of_result)}: ", text, re.M) is not None
+        f"{subject}: " in text
+        and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(subject)}: ", text, re.M) is not None
     )
 
 
@@ -375,9 +375,9 @@ def last_line(result: ToolResult | None) -> str:
     """Return the line that reports the outcome, near the end of a result; else the last line. "" without a result."""
     if result is None:
         return ""
-    text_of_result = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
-    text_of_result = [line for line in text_of_result if _is_informative(line)]
-    return outcome_line(text_of_result) if text_of_result else ""
+    lines = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
+    lines = [line for line in lines if _is_informative(line)]
+    return outcome_line(lines) if lines else ""
 
 
 def outcome_line(lines: Sequence[str]) -> str:

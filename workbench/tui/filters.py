@@ -1,4 +1,4 @@
-"""Filters of the list of messages, read from words. Pure."""
+"""Filters of the list of messages, read from words. No widgets."""
 
 from __future__ import annotations
 

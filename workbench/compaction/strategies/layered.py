@@ -46,7 +46,7 @@ WINDOW = 200_000
 
 
 class LayeredPolicy(PromptPolicy):
-    """Numbers of its design (docs/strategies.md, Sources), and a few of the workbench's own."""
+    """Numbers of the strategy's design (docs/strategies.md, Sources), and a few of the workbench's own."""
 
     context_window: int = setting(
         WINDOW, "trigger", "The model's context window. 0: the session's own.", unit="tokens", ge=0
@@ -273,7 +273,7 @@ def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
 
 
 def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
-    """Layers of the prompt; tool results are compressed if the policy compresses those that stay."""
+    """Layers of the prompt; tool results are compressed if the policy compresses those of kept messages."""
     return assembled(context, policy.tool_results if policy.compress_results == "finished" else None)
 
 

@@ -2,8 +2,8 @@
 
 The format is undocumented; this is what public readers of it agree on. Since spring 2026 Amp keeps threads on its
 server only. A message of the role `info` with a summary replaces the messages before it. Messages of sub-agents name
-the call that started them, and are only in the file view. The system prompt and the tools are not in the file. Read
-only.
+the call that started them, and are shown only in the view of the whole file. The file has no system prompt or
+tools. Read only.
 """
 
 from __future__ import annotations

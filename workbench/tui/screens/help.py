@@ -141,7 +141,7 @@ class HelpScreen(ModalScreen[None]):
             self.app.simulate_key(event.key)
 
     def _fill(self) -> None:
-        """Lay out the text for the present width; the scroll position stays."""
+        """Lay out the text for the present width; the scroll position is kept."""
         if self not in self.app.screen_stack:  # closed before the refresh
             return
         text = self.query_one(TextView)
