@@ -133,6 +133,14 @@ def test_where_links_were_damaged_the_longest_branch_is_made_the_newest() -> Non
     assert sheet.branches == [Branch(5, 5, False, True), Branch(7, 3, True, False)]
 
 
+def test_a_repeated_id_is_damage_too_and_the_branch_is_moved_with_all_that_follows_it() -> None:
+    notes = [record("n", "c", "note"), record("m", "c", "note"), record("k", "n", "note"), record("l", "m", "note")]
+    sheet = linked(A, B, C, record("c", "c"), *notes, record("x", "a"))
+    assert [one.place for one in sheet.entries] == [1, 9, 2, 3, 4, 5, 6, 7, 8]
+    assert fixes(sheet) == [("line 4", Fault.REPEATED_ID, "line 3"), ("file", Fault.OTHER_BRANCH, "4")]
+    assert sheet.branches == [Branch(4, 4, False, True), Branch(9, 2, True, False)]
+
+
 def test_the_live_branch_stays_if_it_is_as_long() -> None:
     sheet = linked(A, record("b", "gone"), C, record("x", "a"), record("y", "x"))
     assert [one.place for one in sheet.entries] == [1, 2, 3, 4, 5]

@@ -123,7 +123,6 @@ def _ensure_own_id(
     """Give a record a new id if it has none, or the id of an earlier record. Return True if its id changed."""
     id = links.id_of(entry)
     if id and id not in by_id:
-        renamed.pop(id, None)
         return False
     new_id = links.new_id()
     entry.put((links.id,), new_id)
