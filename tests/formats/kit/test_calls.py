@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
-from workbench.session import Message, Text, ToolResult, ToolUse, Usage
+from workbench.formats.format import RecordedRequest
+from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations, requests
+from workbench.session import (
+    Block,
+    Compaction,
+    Media,
+    Message,
+    Records,
+    Session,
+    SessionFacts,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
 
 PROMPT = "You are the baker of a small village.\nBake what is asked for."
 SUMMARY = "The user wants a rye loaf.\nThe dough is made and rests in the cellar."
@@ -216,3 +232,142 @@ def test_reminders_that_change_are_the_same_message() -> None:
         [RecordedCall((asked("1 h"),), answer("Yes.")), RecordedCall((asked("2 h"), answer("Yes."), user("Now.")))]
     )
     assert told(conversation) == [["m1 1 h\nBake.", "m2 Yes.", "m3 Now."]]
+
+
+LONG = "The rye loaf takes two hours."
+"""A line that is long enough to be compared."""
+
+
+def ways(conversation: RecordedConversation) -> list[str | None]:
+    return [epoch.ended_by and epoch.ended_by.way for epoch in conversation.epochs]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shared", "count"),
+    [(2, 1, 1), (3, 1, 2), (3, 2, 1), (4, 2, 1), (5, 2, 2)],
+)
+def test_prompts_that_share_half_of_their_long_lines_are_the_same(lines: int, shared: int, count: int) -> None:
+    text = [f"Rule {number}: bake what is asked for." for number in range(lines)]
+    other = [*text[:shared], *(f"Law {number}: sell what was baked." for number in range(lines - shared))]
+    calls = [
+        RecordedCall((system("\n".join(text)), user("Bake.")), answer("Yes.")),
+        RecordedCall((system("\n".join(other)), user("Bake.")), answer("No.")),
+    ]
+    assert len(conversations(calls)) == count
+
+
+@pytest.mark.parametrize(("letters", "count"), [(19, 2), (20, 1)])
+def test_only_lines_of_twenty_letters_are_compared(letters: int, count: int) -> None:
+    calls = [
+        RecordedCall((system("x" * letters + "\n" + "Monday is baking day."), user("Bake.")), answer("Yes.")),
+        RecordedCall((system(" " + "x" * letters + "\n" + "Sunday is resting day."), user("Bake.")), answer("No.")),
+    ]
+    assert len(conversations(calls)) == count
+
+
+@pytest.mark.parametrize(("kept", "way"), [(1, "removal"), (2, "summary"), (4, "summary"), (0, "removal")])
+def test_a_message_that_holds_half_of_an_earlier_answer_is_its_summary(kept: int, way: str) -> None:
+    lines = [f"Loaf {number} is of rye and took two hours." for number in range(4)]
+    begun = (user("Bake."), answer("\n".join(lines)), user("And then?"), answer("Salt."))
+    after = (user("\n".join(["Before:", *lines[:kept]])), *begun[2:], user("More."))
+    conversation = one([RecordedCall(begun[:1], begun[1]), RecordedCall(begun[:3], begun[3]), RecordedCall(after)])
+    assert ways(conversation) == [way, None]
+    assert told(conversation)[1] == [f"m5 {after[0].text[:12]}", "m3 And then?", "m4 Salt.", "m6 More."]
+    assert conversation.messages[4].kind == ("summary" if way == "summary" else "normal")
+
+
+@pytest.mark.parametrize(
+    ("role", "kind", "way"),
+    [
+        ("user", "normal", "summary"),
+        ("system", "normal", "summary"),
+        ("assistant", "normal", "removal"),
+        ("user", "meta", "removal"),
+    ],
+)
+def test_a_summary_is_said_to_the_model(role: str, kind: str, way: str) -> None:
+    begun = (user("Bake."), answer(LONG), user("And then?"), answer("Salt."))
+    new = Message("", role, (Text(f"Before: \n{LONG}"),), kind)  # type: ignore[arg-type]
+    after = (user("Go on."), new, *begun[2:], user("More."))
+    conversation = one([RecordedCall(begun[:1], begun[1]), RecordedCall(begun[:3], begun[3]), RecordedCall(after)])
+    assert ways(conversation) == [way, None]
+
+
+def test_the_usage_of_a_summary_by_the_api_is_the_size_before() -> None:
+    """Such a summary is the answer of a call, and the first message of the next request."""
+    short = Message("", "assistant", (Text("In short."),), "summary", usage=Usage(90, 3))
+    begun = (system(), user("Bake."), answer("Yes."), user("Rye."))
+    conversation = one(
+        [
+            RecordedCall(begun[:2], begun[2]),
+            RecordedCall(begun, short),
+            RecordedCall((system(), short, user("Go on.")), answer("Done.")),
+        ]
+    )
+    assert told(conversation) == [
+        ["m1 You are the ", "m2 Bake.", "m3 Yes.", "m4 Rye."],
+        ["m1 You are the ", "m5 In short.", "m6 Go on.", "m7 Done."],
+    ]
+    ended = conversation.epochs[0].ended_by
+    assert ended == Compaction("", 90, "m5", None, "summary")
+    assert conversation.messages[4].usage is None
+    assert [sent.answer for sent in conversation.sent] == ["m3", "", "m7"]
+
+
+def test_an_epoch_ends_when_the_call_after_it_was_answered() -> None:
+    begun = (user("Bake."), asks("a"), result("a", "a long list"), answer("Yes."))
+    done = Message("", "assistant", (Text("Done."),), time=50.0)
+    cleared = (*begun[:2], result("a", "[cleared]"), begun[3], user("Go on."))
+    conversation = one([RecordedCall(begun[:3], begun[3]), RecordedCall(cleared, done)])
+    ended = conversation.epochs[0].ended_by
+    assert ended == Compaction("", None, None, 50.0, "clearing", kept_ids=("m1", "m2", "m4"))
+    assert [sent.messages for sent in conversation.sent] == [
+        tuple(conversation.messages[at] for at in members) for members in ((0, 1, 2), (0, 1, 4, 3, 5))
+    ]
+
+
+def test_equal_messages_of_a_context_keep_their_order() -> None:
+    begun = (user("Go."), answer("A."), user("Go."), answer("B."), user("Go."))
+    after = (user("Go."), answer("B."), user("Go."), answer("C."), user("Stop."))
+    conversation = one([RecordedCall(begun, answer("C.")), RecordedCall(after)])
+    assert told(conversation)[1] == ["m1 Go.", "m4 B.", "m3 Go.", "m6 C.", "m7 Stop."]
+    assert ways(conversation) == ["removal", None]
+
+
+def test_a_call_without_an_answer_may_be_sent_again() -> None:
+    conversation = one([RecordedCall((user("Bake."),)), RecordedCall((user("Bake."),), answer("Yes."))])
+    assert told(conversation) == [["m1 Bake.", "m2 Yes."]]
+    assert [(sent.answer, len(sent.messages)) for sent in conversation.sent] == [("", 1), ("m2", 1)]
+
+
+def test_of_conversations_that_a_request_may_continue_the_nearest_is_continued() -> None:
+    first = (user("Bake."), answer("Yes."), user("Rye."), answer("Fine."))
+    found = conversations(
+        [
+            RecordedCall(first[:1], first[1]),
+            RecordedCall((user("Sell."),), answer("No.")),
+            RecordedCall((*first[:3],), first[3]),
+            RecordedCall((user("Sell."), answer("No."), user("Why?")), answer("Shut.")),
+        ]
+    )
+    assert [conversation.calls for conversation in found] == [(0, 2), (1, 3)]
+
+
+def test_calls_without_a_message_are_no_conversation() -> None:
+    assert conversations([]) == []
+    assert conversations([RecordedCall(())]) == []
+
+
+def test_the_requests_of_a_session_are_those_of_its_calls() -> None:
+    session = Session("f", Path("x"), (), Records(b""))
+    sent = (RecordedRequest("m1", ()),)
+    assert [*requests(replace(session, facts=SessionFacts(own=sent)))] == [*sent]
+    assert [*requests(session)] == []
+
+
+@pytest.mark.parametrize(("block", "messages"), [(Thinking("So."), 4), (Media("image/png", 3), 5)])
+def test_reasoning_does_not_make_another_message_and_an_image_does(block: Block, messages: int) -> None:
+    begun = (user("Bake."), answer("Yes."))
+    again = Message("", "user", (Text("Bake."), block))
+    conversation = one([RecordedCall(begun[:1], begun[1]), RecordedCall((again, begun[1], user("Go.")), answer("No."))])
+    assert len(conversation.messages) == messages

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from workbench.formats.kit.chat import dialect
+from workbench.formats.kit.chat import definitions_for, dialect, tools_of
+from workbench.session import Message, Tool, ToolUse
 
 HI = {"role": "user", "content": "hi"}
 CALL = {"type": "tool_use", "id": "c", "name": "ls", "input": {}}
@@ -60,3 +62,95 @@ FOREIGN: dict[str, Any] = {
 @pytest.mark.parametrize("document", FOREIGN.values(), ids=FOREIGN)
 def test_what_only_looks_like_a_body_is_of_neither(document: Any) -> None:
     assert dialect(document) == ("", "")
+
+
+TEXT = {"type": "text", "text": "hi"}
+SIGNS: list[tuple[Any, tuple[str, str]]] = [
+    ([HI, {"role": "tool", "content": "x"}], ("openai", "messages with tool calls as OpenAI writes them")),
+    ([{**HI, "function_call": None}], ("openai", "messages with tool calls as OpenAI writes them")),
+    ({"messages": [HI], "tools": [{"input_schema": {}}]}, ("anthropic", "messages and tools with input_schema")),
+    ({"messages": [], "tools": [{}, {"input_schema": {}}]}, ("anthropic", "messages and tools with input_schema")),
+    ({"messages": [HI], "system": "x"}, ("anthropic", "messages with system or context_management")),
+    ({"messages": [HI], "context_management": {}}, ("anthropic", "messages with system or context_management")),
+    ([{"role": "user", "content": [{"type": "thinking"}]}], ("anthropic", "messages with typed content blocks")),
+    (
+        {"messages": [HI], "response": {}, "cost": 0, "latency_sec": 1},
+        ("openai", "a LiteLLM log: messages with response, cost and latency_sec"),
+    ),
+    ({"messages": [HI], "response": {}, "cost": 0}, ("openai", "messages with role and content")),
+    ({"messages": [HI], "tools": [{"function": {}}]}, ("openai", "messages and tools with function")),
+    ([HI, {"role": "developer", "content": "x"}], ("openai", "a system message among the messages")),
+    ([{"role": "user", "content": [{"type": "input_audio"}]}], ("openai", "messages with OpenAI content parts")),
+    (
+        {"messages": [HI], "max_tokens": 9, "model": "claude-x"},
+        ("anthropic", "messages with max_tokens for a Claude model"),
+    ),
+    ({"messages": [HI], "max_tokens": 9, "model": "gpt"}, ("openai", "messages with role and content")),
+    ({"messages": [HI], "model": "claude-x"}, ("openai", "messages with role and content")),
+    (
+        {"messages": [{"role": "user", "content": [TEXT]}], "max_tokens": 9},
+        ("anthropic", "messages with max_tokens for a Claude model"),
+    ),
+    (
+        {"messages": [{"role": "user", "content": [{**TEXT, "cache_control": {}}, 7]}]},
+        ("anthropic", "messages with text blocks and cache_control"),
+    ),
+    ([{"role": "user", "content": [TEXT]}], ("anthropic", "a bare list of messages with text blocks")),
+    ([{"role": "user", "content": [TEXT, {"type": "odd"}]}], ("openai", "messages with role and content")),
+    ([HI], ("openai", "messages with role and content")),
+    ({"messages": [{"role": "user"}], "model": "x"}, ("openai", "model and messages")),
+    ({"messages": [{"role": "user"}]}, ("", "")),
+    ({"messages": [], "model": "x"}, ("openai", "model and messages")),
+    ({"messages": [7, HI]}, ("openai", "messages with role and content")),
+    ({"messages": "x", "model": "x"}, ("", "")),
+    ({"messages": [HI], "sessionId": "x"}, ("", "")),
+    ([], ("", "")),
+    ([7], ("", "")),
+    (7, ("", "")),
+    (None, ("", "")),
+]
+
+
+@pytest.mark.parametrize(("document", "found"), SIGNS, ids=range(len(SIGNS)))
+def test_an_api_is_told_by_the_first_sign_of_it(document: Any, found: tuple[str, str]) -> None:
+    assert dialect(document) == found
+
+
+def test_tools_are_named_in_either_form() -> None:
+    definitions = [
+        {"type": "function", "function": {"name": "ls", "description": "é"}},
+        {"name": "cat", "input_schema": {}},
+        {"type": "web_search"},
+        {"function": "odd", "name": "x"},
+        7,
+        {},
+    ]
+    assert tools_of(definitions) == (
+        Tool("ls", '{"type":"function","function":{"name":"ls","description":"é"}}'),
+        Tool("cat", '{"name":"cat","input_schema":{}}'),
+        Tool("web_search", '{"type":"web_search"}'),
+        Tool("x", '{"function":"odd","name":"x"}'),
+        Tool("None", "{}"),
+    )
+    assert tools_of({"name": "cat"}) == ()
+
+
+def test_a_new_body_defines_the_tools_of_the_session_and_all_that_are_called() -> None:
+    schema = {"type": "object", "properties": {}}
+    tools = [
+        Tool("ls", json.dumps({"function": {"description": "lists", "parameters": schema}})),
+        Tool("cat", json.dumps({"description": None, "input_schema": schema, "parameters": {}})),
+        Tool("odd", json.dumps({"parameters": "x"})),
+        Tool("broken", "{"),
+        Tool("list", "[1]"),
+        Tool("rm", json.dumps({"parameters": schema})),
+    ]
+    calls = (ToolUse("1", "odd", {}), ToolUse("2", "cat", {}), ToolUse("3", "new", {}), ToolUse("4", "new", {}))
+    messages = [Message("a", "assistant", calls[:2]), Message("b", "assistant", calls[2:])]
+    assert definitions_for(tools, messages) == [
+        ("ls", "lists", schema),
+        ("cat", "", schema),
+        ("rm", "", schema),
+        ("odd", "", {"type": "object"}),
+        ("new", "", {"type": "object"}),
+    ]

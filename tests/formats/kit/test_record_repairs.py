@@ -107,6 +107,17 @@ def test_early_results_without_a_turn_behind_their_call_become_text() -> None:
     assert fixes(sheet) == [("line 2", Fault.ORPHAN_RESULT, "a")]
 
 
+def test_an_early_result_that_cannot_be_moved_does_not_keep_others_from_it() -> None:
+    sheet = paired(record(results="a"), record(results="b"), record("m", "b"), ASK, record("n", "a"))
+    assert shown(sheet) == ["() a", "m(b)", "()b", "()", "n(a)"]
+
+
+def test_a_missing_result_is_put_behind_all_of_its_response() -> None:
+    sheet = paired(record("m", "a"), record("m"), ASK, DONE)
+    assert shown(sheet) == ["m(a)", "m()", "()a", "()", "z()"]
+    assert fixes(sheet) == [("line 1", Fault.MISSING_RESULT, "a")]
+
+
 def test_a_record_with_one_early_result_among_others_becomes_text() -> None:
     sheet = paired(record("m", "a"), record(results="ab"), record("n", "b"), ASK, DONE)
     assert shown(sheet) == ["m(a)", "()a b", "n(b)", "()b", "()", "z()"]
@@ -277,9 +288,10 @@ def test_rejected_reasoning_is_removed_from_all_responses_before_the_error(error
 
 
 def test_an_error_about_the_latest_response_leaves_the_reasoning_before_it() -> None:
-    sheet = without_reasoning(said("m", "think"), said("n", "think"), said("n", "think", "word"), failed(MODIFIED))
-    assert contents(sheet) == [["think"], [], ["word"], ["think"]]
-    assert [place for place, _, _ in fixes(sheet)] == ["line 2", "line 3"]
+    responses = [said("m", "think"), said("o", "think"), said("n", "think"), said("n", "think", "word")]
+    sheet = without_reasoning(*responses, failed(MODIFIED))
+    assert contents(sheet) == [["think"], ["think"], [], ["word"], ["think"]]
+    assert [place for place, _, _ in fixes(sheet)] == ["line 3", "line 4"]
 
 
 def test_an_error_about_the_latest_response_without_one_changes_nothing() -> None:

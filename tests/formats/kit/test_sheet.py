@@ -110,15 +110,19 @@ def test_a_fix_has_the_place_of_its_entry(lines: bool, word: str, line: int | No
 
 
 def test_entries_are_told_apart_by_identity() -> None:
-    first, second, third = (entry(b"1", 1) for _ in range(3))
-    sheet = RepairSheet([first, second])
-    assert (sheet.index(first), sheet.index(second)) == (0, 1)
-    sheet.insert_after(first, third)
-    assert [one is expected for one, expected in zip(sheet.entries, [first, third, second], strict=True)] == [True] * 3
+    first, second, third, new = (entry(b"1", 1) for _ in range(4))
+    sheet = RepairSheet([first, second, third])
+
+    def order() -> list[int]:
+        return [next(n for n, known in enumerate([first, second, third, new]) if known is one) for one in sheet.entries]
+
+    assert [sheet.index(one) for one in (first, second, third)] == [0, 1, 2]
+    sheet.insert_after(second, new)
+    assert order() == [0, 1, 3, 2]
     sheet.drop(lambda one: one is first)
-    assert (len(sheet.entries), sheet.index(third), sheet.index(second)) == (2, 0, 1)
-    sheet.move_header(second)
-    assert (len(sheet.entries), sheet.index(second), sheet.index(third)) == (2, 0, 1)
+    assert (order(), sheet.index(third)) == ([1, 3, 2], 2)
+    sheet.move_header(third)
+    assert order() == [2, 1, 3]
     assert sheet.fixes == [Fix(Fault.MISSING_HEADER, 1, None, "it was further down")]
 
 

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from workbench.formats.kit.usage import anthropic_usage, usage_of_prompt
+from workbench.formats.kit.usage import (
+    RecordedWindow,
+    anthropic_counts,
+    anthropic_usage,
+    openai_usage,
+    replayed_before,
+    usage_of_prompt,
+)
 from workbench.formats.kit.values import dollars_of
-from workbench.session import Usage
+from workbench.session import LoadWarning, Message, Usage
 
 
 @pytest.mark.parametrize(
@@ -61,3 +70,68 @@ def cached(short: int, long: int) -> dict[str, int]:
 )
 def test_the_messages_api_counts_the_cache_apart(given: object, usage: Usage | None) -> None:
     assert anthropic_usage(given) == usage
+
+
+@pytest.mark.parametrize(
+    ("given", "usage"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 4}, Usage(10, 4)),
+        ({"input_tokens": 10, "output_tokens": 4}, Usage(10, 4)),
+        ({"prompt_tokens": 10, "input_tokens": 3, "completion_tokens": 4, "output_tokens": 2}, Usage(10, 4)),
+        ({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 6}}, Usage(4, 0, 6)),
+        ({"input_tokens": 10, "input_tokens_details": {"cached_tokens": 6}}, Usage(4, 0, 6)),
+        (
+            {"prompt_tokens": 10, "prompt_tokens_details": {}, "input_tokens_details": {"cached_tokens": 6}},
+            Usage(4, 0, 6),
+        ),
+        ({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": "6"}}, Usage(10)),
+        ({"completion_tokens": 4}, None),
+        ({"prompt_tokens": True, "input_tokens": 2.0}, None),
+        (None, None),
+    ],
+)
+def test_both_apis_of_openai_count_the_cache_in_the_prompt(given: object, usage: Usage | None) -> None:
+    assert openai_usage(given) == usage
+    assert openai_usage(given, "0.5") == (usage and replace(usage, cost=0.5))
+
+
+@pytest.mark.parametrize(
+    ("counts", "found"),
+    [
+        ((1, 2, 3, 4), (1, 2, 3, 4)),
+        ((1, 0, 0, 0), (1, 0, 0, 0)),
+        ((0, 0, 1, 0), (0, 0, 1, 0)),
+        ((0, 0, 0, 1), (0, 0, 0, 1)),
+        ((0, 9, 0, 0), None),
+        ((-1, -2, 1, True), (0, 0, 1, 0)),
+    ],
+)
+def test_counts_of_the_messages_api_are_in_one_order(counts: tuple[int, ...], found: tuple[int, ...] | None) -> None:
+    keys = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    assert anthropic_counts(dict(zip(keys, counts, strict=True))) == found
+
+
+def test_usage_before_a_fork_was_replayed() -> None:
+    usage = Usage(5)
+    times = (None, 9.0, 10.0, 11.0)
+    messages = [Message(f"m{time}", "assistant", (), time=time, usage=usage) for time in times]
+    messages.append(Message("n", "user", (), time=1.0))
+    replayed = replace(usage, replayed=True)
+    found = replayed_before(messages, 10.0)
+    assert [message.usage for message in found] == [usage, replayed, usage, usage, None]
+    assert [message.id for message in found] == [message.id for message in messages]
+    assert replayed_before(messages, None) == tuple(messages)
+
+
+def test_a_recorded_window_is_the_newest_possible_one() -> None:
+    window, warnings = RecordedWindow(), list[LoadWarning]()
+    tokens = []
+    for line, value in enumerate([None, 1, 200_000, None, 0, -5, "x" * 50, True], 1):
+        window.read(value, line, warnings)
+        tokens.append(window.tokens)
+    assert tokens == [None, 1, *[200_000] * 6]
+    assert warnings == [LoadWarning("an impossible context window of 0 tokens is recorded; ignored", 5)]
+    warnings.clear()
+    RecordedWindow().read("x" * 50, None, warnings)
+    shown = "'" + "x" * 39
+    assert warnings == [LoadWarning(f"an impossible context window of {shown} tokens is recorded; ignored", None)]
