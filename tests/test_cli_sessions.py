@@ -21,7 +21,7 @@ def test_sessions_are_listed_newest_first_and_the_unreadable_counted(tmp_path: P
     shown = cwb("audit", "--quick", tmp_path)
     assert shown.exit_code == 0
     assert shown.stdout.index("paint the door") < shown.stdout.index("mend the gate")
-    assert "1 file there could not be read" in shown.stderr
+    assert "1 file could not be read" in shown.stderr
     assert "bad.jsonl: Not a known session format" in cwb("audit", "--quick", tmp_path, "--skipped").stderr
     found = document("audit", "--quick", tmp_path)
     assert [one["first_request"] for one in found["sessions"]] == ["paint the door", "mend the gate"]

@@ -652,7 +652,7 @@ def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
         ([{**OLD[1], "id": "--1"}, OLD[2]], ["Event 1 has an id that is not a number."]),
         ([{**OLD[1], "id": "²"}, OLD[2]], ["Event 1 has an id that is not a number."]),
         ([7], ["Event 1 is from neither user, agent nor environment."]),
-        ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s, which comes before it."]),
+        ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s of an earlier event."]),
         (
             [v1("x", "ActionEvent")],
             [

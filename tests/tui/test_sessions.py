@@ -192,7 +192,7 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
         "No session in corpus. f5 looks again.",
         "No session here records a compaction. c: what could not be read.",
         "Every file could be read. c: the sessions.",
-        "No row matches “kraken”: esc clears them.",
+        "No row matches “kraken”: esc clears the filter.",
     ]
 
 

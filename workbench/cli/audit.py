@@ -147,7 +147,7 @@ def _audit(
     else:
         _sums(rows, by)
     if refused := sum(bool(row.error) for row in rows):
-        warn(f"{counted(refused, 'file')} there could not be read as a session; --list unreadable shows why.")
+        warn(f"{counted(refused, 'file')} could not be read as a session; --list unreadable shows why.")
 
 
 def _show(folders: tuple[Path, ...]) -> None:

@@ -58,7 +58,7 @@ def list_sessions(
         for one in unreadable:
             click.echo(f"{printable(str(one.path))}: {printable(one.reason)}", err=True)
     elif unreadable:
-        warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --skipped shows why.")
+        warn(f"{counted(len(unreadable), 'file')} could not be read as a session; --skipped shows why.")
 
 
 def _matching_sessions(

@@ -1,11 +1,11 @@
 """Invariants of every outcome, and the functions with which strategies keep them. `checks.py` checks the outcome.
 
-    tool pairs           a call and its results stay or go together         with_pairs, allowed_cuts
-    pins                 stay unchanged, with their tool pairs              pinned_with_pairs, must_stay
-    own system messages  stay unchanged                                     must_stay
-    unanswered messages  stay, unless the policy says otherwise             before_unread, end_of_head
-    order of roles       the API accepts it                                 may_open, with_verdict
-    size                 smaller in tokens, or the status says that not     with_verdict
+    tool pairs           a call and its results are kept or removed together   with_pairs, allowed_cuts
+    pins                 kept unchanged, with their tool pairs                 pinned_with_pairs, must_stay
+    own system messages  kept unchanged                                        must_stay
+    unanswered messages  kept, unless the policy says otherwise                before_unread, end_of_head
+    order of roles       the API accepts it                                    may_open, with_verdict
+    size                 smaller in tokens, or the status is `not_smaller`     with_verdict
 
 Cut c lies before message c: messages from c on are the tail.
 """

@@ -40,8 +40,8 @@ _GLYPHS = {
 
 
 class FateSpan(Struct, frozen=True):
-    """Input messages `start`..`stop` with the same fate. `saw`: how much of them the summarizer saw:
-    `SummaryRequest.seen` has the figures for a message seen in part."""
+    """Input messages `start`..`stop` with the same fate. `saw`: how much of them the summarizer saw; for a message seen
+    in part, `SummaryRequest.seen` has the figures."""
 
     start: int
     stop: int

@@ -44,7 +44,7 @@ _KINDS = (
     | dict.fromkeys(("week", "weeks", "month", "year", "fortni"), "number second")
     | {"place in a row": "date"}
 )
-"""Kinds of the values with a unit."""
+"""Kind of a value by its unit. Other values with a unit have the kind "number" and the unit."""
 
 
 def values_by_kind(text: str) -> dict[str, frozenset[str]]:

@@ -129,11 +129,9 @@ class _Words(Struct, frozen=True):
 
 
 def _words_differ(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss]) -> str:
-    """Search each promised text after the one before it, results anywhere; no other text may remain.
-
-    A result belongs to its call, wherever it is: a format may store results separately. Longer ones are matched first,
-    because a shorter one may be a part of them.
-    """
+    """Return the first difference in words, "" if there is none. Each promised text must follow the one before it, and
+    no other text may remain. Results may be anywhere, because a format may store them separately. Longer ones are
+    matched first, because a shorter one may be a part of them."""
     as_text = count_losses(losses, *_AS_TEXT) > 0
     thoughts = not count_losses(losses, LossKind.REASONING)
     whole = [_with_joined_texts(message) for message in found.context()]

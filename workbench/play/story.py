@@ -29,9 +29,8 @@ from workbench.tokens.window import Window
 FIRST, AGAIN, PAIRED = 36, 14, 40
 """Maximum number of frames in which the context fills: up to the first compaction, after it, and under two presets."""
 
-FILLS_S, FALLS_S = 0.25, 0.18
-READ_S = 4.0
-"""Seconds of a frame with a text to read."""
+FILLS_S, FALLS_S, READ_S = 0.25, 0.18, 4.0
+"""Seconds of a frame in which the context fills, in which it is compacted, and with a text to read."""
 
 FALLING = 8
 """Number of frames of a compaction in progress."""

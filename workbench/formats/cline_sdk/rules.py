@@ -10,8 +10,8 @@ from workbench.formats.faults import Faults, Item, StopValidation, document, inn
 @validator
 def validate(data: bytes) -> Faults:
     """Check fields, content and pairs. The provider requires all results directly after their calls: in one message, or
-    in one each, as the SDK writes those of parallel calls. The SDK's next compaction drops everything before the newest
-    summary. Calls of the last response may be open."""
+    in one message per result, as the SDK writes those of parallel calls. The SDK's next compaction drops everything
+    before the newest summary. Calls of the last response may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise StopValidation("The document is not an object.")

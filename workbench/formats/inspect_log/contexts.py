@@ -172,14 +172,14 @@ class SampleContexts:
         return (*epochs, Epoch(len(epochs) + 1, (*context, *self._unsent_after(context, self.size))))
 
     def _set_times(self, sent: Sequence[int], context: Sequence[int], time: float | None) -> None:
-        """Date messages that a compaction added with its time: earlier usage was billed for another context."""
+        """Set the time of messages that a compaction added to its time: earlier usage was billed without them."""
         for index in sent:
             message = self.messages[index]
             if index not in context and (index in self.forms or message.kind == "summary"):
                 self.messages[index] = replace(message, time=time)
 
     def _unsent_after(self, context: Sequence[int], stop: int) -> list[int]:
-        """Return messages after the newest answer of a context that no call was sent yet, mostly results."""
+        """Return messages after the newest answer of a context that no call has sent yet, mostly results."""
         after, present = range(context[-1] + 1, stop), {*context}
         return [index for index in after if index not in present and self.messages[index].kind != "summary"]
 
@@ -218,8 +218,8 @@ class SampleContexts:
         )
 
     def with_usage(self, epochs: Sequence[Epoch]) -> tuple[Message, ...]:
-        """Return the messages with time and usage of each answer, on the form of the answer that later inputs hold if
-        only that was sent."""
+        """Return the messages with time and usage of each answer. If later inputs only hold another form of an answer,
+        that form gets them."""
         sent = {index for epoch in epochs for index in epoch.members}
         resent = {self.forms[index]: index for index in sent if index in self.forms}
         messages = self.messages.copy()

@@ -19,9 +19,9 @@ _METADATA_V0 = ("function_name", "model_response", "tool_call_id", "total_calls_
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield faults: ids are unique, and rise in a V0 list; an observation follows its action; a condensation forgets
-    earlier events, and its summary has an offset. A remaining event must not answer a forgotten call, and a forgotten
-    V1 action has a result, or the SDK would run it on resume."""
+    """Yield faults of these rules: ids are unique, and rise in a V0 list; an observation follows its action; a
+    condensation forgets earlier events, and its summary has an offset. A remaining event must not answer a forgotten
+    call, and a forgotten V1 action has a result, or the SDK would run it on resume."""
     ids: dict[str, int] = {}
     calls: dict[str, tuple[str, ...]] = {}
     forgotten: set[str] = set()
@@ -81,7 +81,7 @@ def _id_faults(where: str, event: Item, ids: dict[str, int]) -> Faults:
         if not isinstance(id, str) or not id:
             yield f"{where} has no id."
         if str(id) in ids:
-            yield f"{where} has the id {id}, which comes before it."
+            yield f"{where} has the id {id} of an earlier event."
         return
     last = whole_number(next(reversed(ids), "-1"))
     if type(id) is not int:

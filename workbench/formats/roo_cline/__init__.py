@@ -1,10 +1,10 @@
 """Cline and Roo Code tasks: `api_conversation_history.json`, alone or in its task folder.
 
 Roo's newest summary hides the messages before it; an assistant summary, as older versions wrote, keeps the first
-message. Messages hidden by a sliding window name its marker. Cline records hidden messages outside the history: a
-folder is read together with `ui_messages.json`, `context_history.json` and the task index, a file alone.
+message. Messages hidden by a sliding window name its marker message. Cline records hidden messages outside the history:
+a folder is read together with `ui_messages.json`, `context_history.json` and the task index, a file alone.
 
-Tasks of the text protocol have calls as XML in the assistant's texts, and they stay texts. Cline with native tools
+Tasks of the text protocol have calls as XML in the assistant's texts; these are read as text. Cline with native tools
 records calls, but their results as texts headed `[tool for '…'] Result:`; these are matched to the calls in order. The
 user's words are in the extension's tags; a user message written by the extension alone (results, errors, environment
 details) has the kind meta.

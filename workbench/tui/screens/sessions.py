@@ -69,15 +69,15 @@ order. Columns further right are rework (work repeated after compactions), compa
 cost, and overhead: tokens that every call sends beyond the conversation.
 
 Enter opens the session on the bench. f filters by words; a path typed there, or a file dropped on the terminal, is \
-opened, and ctrl+f chooses any file. c lists every compaction, which opens at the epoch that it ended, and then the \
-files that could not be read. On top is what the compactions lost and what to set; the pane below shows the session \
-under the cursor or, with b, sums by agent, version, model or project. A compaction that several files hold, because a \
-session was resumed or forked, is counted once. w writes the list to a file: the page as .html, the table as .csv and \
-.parquet, all figures as .json. Only files that have changed since the last time are read; no model is asked, and no \
-session is changed.
+opened, and ctrl+f chooses any file. c lists every compaction (enter opens the epoch that it ended), and pressed again \
+the files that could not be read. On top is what the compactions lost and what to set; the pane below shows the \
+session under the cursor or, with b, sums by agent, version, model or project. A compaction that several files hold, \
+because a session was resumed or forked, is counted once. w writes the list to a file: the page as .html, the table as \
+.csv and .parquet, all figures as .json. Only files that have changed since the last time are read; no model is asked, \
+and no session is changed.
 
-A file with several sessions (samples of an evaluation, chats of a history, an agent's database, branches of a damaged \
-file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
+The sessions of one file (samples of an evaluation, chats of a history, an agent's database, branches of a damaged \
+file) are listed in the same way; `cwb audit --quick FILE` lists them, too."""
     VERTICAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -279,7 +279,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         if self.state:
             return "Looking for sessions …"
         if query.strip() and (self.entries or self.rows):
-            return f"No row matches “{one_line(query.strip(), 30)}”: esc clears them."
+            return f"No row matches “{one_line(query.strip(), 30)}”: esc clears the filter."
         if self.about != "sessions" and self.rows:
             return session_entries.EMPTY[self.about]
         if self.folders:
