@@ -2,8 +2,8 @@
 
     /compact Keep these quotations word for word. Rules: “…” “…” Pinned: “…” Open request: “…”
 
-Quoted are the watched rules, the user's rules in force, the rules of files that only a tool result holds, the pinned
-messages and the open request. Rules of files that the agent sends again by itself are left out.
+Quoted are the watched rules, the user's rules in force, the rules of rule files that the agent does not send again by
+itself, the pinned messages and the open request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMIT = 500
 for summaries have 500 to 2 000 tokens; a longer instruction would compete with them."""
 
 _LONGEST_TOKEN = 20
-"""Characters of one token beyond which a text is not counted: it cannot fit."""
+"""Most characters of a token. A text longer than `limit` such tokens cannot fit, so it is not counted."""
 
 _Kind = Literal["Rules", "Pinned", "Open request"]
 """Heading of a group of quotations, in the order of the text."""
@@ -135,7 +135,7 @@ def _text_of(message: Message) -> str:
 
 @dataclass
 class _Fitted:
-    """Quotations that fit, by kind. `numbers` counts them with those inside another quotation, `left_out` the rest."""
+    """Quotations that fit, by kind. `numbers` counts them, and pins inside another one; `left_out` counts the rest."""
 
     meter: Meter
     limit: int

@@ -36,8 +36,8 @@ class LostWork(Struct, frozen=True):
 
 
 def lost_work(snapshot: Snapshot, context: Sequence[str]) -> LostWork:
-    """Return what the texts of the new context lack: the summary, the messages that stay, and rule files that the agent
-    sends again."""
+    """Return the work that no text of the new context has. Its texts are the summary, the kept messages, and the rule
+    files that the agent sends again."""
     texts = [text for text in context if text.strip()]
     lines, everything = NamingLines(texts), "\n".join(texts)
     return LostWork(

@@ -63,10 +63,10 @@ class VariantFigures:
     """Figures of one assessment, which outlive its session.
 
     `after` and `summary` are tokens. `facts` has the credit of each fact of the head by kind, text and message index: 1
-    if kept completely and correct, `HALF` if kept in part, else 0. `claims` counts the supported claims of the summary
-    and all. `answered` is True for each question that the outcome answers, `watched` for each rule that it keeps,
-    verbatim or paraphrased; None if unknown. `dollars` was billed by this run, None if the price is unknown; `run` is
-    the id of its record, "" without one.
+    if kept completely and correct, `HALF` if kept in part, else 0. `claims`: number of supported claims of the summary,
+    and of all its claims. `answered` is True for each question that the outcome answers, `watched` for each rule that
+    it keeps, verbatim or paraphrased; None if unknown. `dollars` was billed by this run, None if the price is unknown;
+    `run` is the id of its record, "" without one.
     """
 
     status: str

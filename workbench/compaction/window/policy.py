@@ -29,7 +29,7 @@ DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were 
 
 
 class MessageWindowPolicy(PromptPolicy, RequestShapePolicy, MessageLimits):
-    """Settings of the window; the defaults are the design's, each product has its own."""
+    """Settings of the window. The defaults are the strategy's own; each product has others in its preset."""
 
     trigger_messages: int = vocabulary.trigger_messages(40)
     messages_as: MessagesAs = vocabulary.messages_as()

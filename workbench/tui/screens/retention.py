@@ -53,14 +53,14 @@ class RetentionScreen(ModalScreen[RetentionResult | None]):
 What the compaction keeps, in four tabs (1 to 4): facts of the replaced messages; questions that are still answered; \
 what several compactions in a row leave; and rework: work repeated after a recorded compaction. A preview \
 is judged by an offline run with extractive summaries: sentences of the session itself, chosen without a model. The \
-tail are the newest messages, which stay as they are."""
+tail is the newest messages, which are kept unchanged."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("pin", "pin", "Pin", "Pin the message under the cursor, or unpin it."),
         shared("watch", "watch", "Watch", "Watch the sentence at hand, or stop watching it."),
         shared("undo", "undo", "Undo", "Take back the last pin that was set here."),
         Binding(
-            "t", "recorded", "Recorded", id="kept.recorded", tooltip="The agent's recorded compaction, or ours again."
+            "t", "recorded", "Recorded", id="kept.recorded", tooltip="The agent's recorded compaction, or the bench's."
         ),
         *_tab_keys(),
         shared("close", "leave", "Close", "Cancel the questions to a model, or go back."),
