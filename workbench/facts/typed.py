@@ -29,8 +29,8 @@ class TypedPart(Struct, frozen=True):
 
 
 def typed_parts(text: str) -> Iterator[TypedPart]:
-    """Yield the sentences of a user's text, without quoted lines and tables. A paste is a note; a pasted document,
-    which may be a plan to follow, is its sentences as well."""
+    """Yield the sentences of a user's text, without quoted lines and tables. A paste gives a note; a pasted document,
+    which may be a plan to follow, gives its sentences as well."""
     for passage in passages(text):
         if not passage.own and (note := _note(text, passage)):
             yield TypedPart(note, passage.start, passage.stop, "note")

@@ -140,8 +140,8 @@ def parse_model(model: str) -> SummarizerName:
 
 
 async def check_key(name: SummarizerName) -> None:
-    """Raise BadInput if a model is to be asked and its key or client is missing. Call it before a run, in which a
-    strategy would only fall back. Sends nothing."""
+    """Raise BadInput if a model is to be asked and its key or client is missing. Call it before a run: within one, the
+    strategy would fall back instead of failing. Sends nothing."""
     if name.model:
         await need_key_of(await asyncio.to_thread(lambda: name.connection))
 

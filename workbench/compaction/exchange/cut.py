@@ -236,7 +236,7 @@ def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, tr
     while length and not _answered_at_once(shape, exchanges, length):
         length -= 1
     if length < ideal:
-        trace.append(f"moved back by {ideal - length} exchanges: a call's result comes later than the next exchange")
+        trace.append(f"moved back by {counted(ideal - length, 'exchange')}: a result comes after the next exchange")
     return length
 
 
