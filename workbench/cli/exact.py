@@ -45,7 +45,7 @@ def count_now(session: Session, context: Context, model: str) -> ExactCount:
     """Return the exact count of the context, and save the scale that it gives the session. Raises BadInput if the API
     does not count."""
     (exact,) = asyncio.run(_counts(session, context, [context.messages], model))
-    _learnt(session, context, exact)
+    _save_scale(session, context, exact)
     return exact
 
 
@@ -56,10 +56,10 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
     except BadInput as error:
         warn(str(error))
         return None
-    return ExactSizes(before, after, _learnt(session, context, before))
+    return ExactSizes(before, after, _save_scale(session, context, before))
 
 
-def _learnt(session: Session, context: Context, exact: ExactCount) -> Scale | None:
+def _save_scale(session: Session, context: Context, exact: ExactCount) -> Scale | None:
     meter = context.layout.sizes.meter
     scale = scale_from(meter, exact, session.model)
     if scale:

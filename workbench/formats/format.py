@@ -197,7 +197,7 @@ class Codec:
     relatives(session): returns id and description of a session's sub-agents, branches and other parts.
     note: where a file can hold an export note (`formats/export_note.py`); None if the agent accepts only known keys.
     skim(path, data): reads only usage, many times faster than `read`; returns None if the complete file must be read.
-      None for a format that audits read in small numbers.
+      None for a format of which audits read few files.
     alone(line): returns True if a file with this first line needs no other file for `read`. None if this cannot be
       known.
     newest(path, data): reads the session's newest epochs from the end of the file, numbered from 1, with

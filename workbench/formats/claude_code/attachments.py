@@ -2,7 +2,7 @@
 
 Since 2.1.2xx `rendered` holds the exact text sent. Older lines hold the attachment's data only: the text sent is
 known for hooks and rule files (`_TEXTS`); for other types (`_DATA`) Claude Code adds unknown wording, and only the
-data is shown here. Unknown attachments stay as they are.
+data is shown here. Unknown attachments become opaque blocks.
 """
 
 from __future__ import annotations
