@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,23 @@ from workbench.base.errors import BadInput
 from workbench.base.values import json_value
 from workbench.formats.faults import lines
 from workbench.formats.format import no_progress
+from workbench.formats.kit import limits
 from workbench.formats.kit.document import MOST, parse
 from workbench.formats.kit.jsonl import (
     BLOCK,
     MOST_DIGITS,
+    LineTooLong,
+    Record,
+    halves_in,
     is_padding,
+    left_out,
+    lines_in,
+    lines_of,
     loads,
     loads_bounded,
     loads_text,
     loads_whole,
+    object_of,
     objects_of,
     records_of,
     whole,
@@ -304,3 +314,161 @@ def test_any_bytes_give_records_that_lie_in_them_in_order(data: bytes) -> None:
 def test_clean_values_round_trip(values: list[object]) -> None:
     data = b"".join(orjson.dumps(value) + b"\n" for value in values)
     assert [record.value for record in records_of(data)] == values
+
+
+SECOND, ODD = "a second record on the same line", "not strict JSON (invalid characters, NaN or similar); read anyway"
+KEPT = "; kept in the file, not shown"
+FOLLOWED = "is cut off, and another record follows on the same line" + KEPT
+TOO_MUCH = "holds a text of 0 MB, too much for a session" + KEPT
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"a":1}', [(0, 7, {"a": 1}, "")]),
+        (b' \t{"a":1} ', [(0, 10, {"a": 1}, "")]),
+        (b'{"a":1}\r', [(0, 7, {"a": 1}, "")]),
+        (b'{"a":NaN}\r', [(0, 9, {"a": float("nan")}, ODD)]),
+        (b' \x00{"a":"\t"} \x00 \r', [(2, 11, {"a": "\t"}, f"{ODD}; {PADDING.format(2)}")]),
+        (b'{"a":1}{"b":2}', [(0, 7, {"a": 1}, ""), (7, 14, {"b": 2}, SECOND)]),
+        (b'{"a":1}\x00\x00{"b":2}', [(0, 7, {"a": 1}, PADDING.format(2)), (9, 16, {"b": 2}, SECOND)]),
+        (b'{"a":"\x00"}{"b":2}', [(0, 9, {"a": "\x00"}, ODD), (9, 16, {"b": 2}, SECOND)]),
+        (b"no JSON", [(0, 7, None, "not JSON" + KEPT)]),
+        (b"\x00no JSON", [(1, 8, None, f"{PADDING.format(1)}; not JSON{KEPT}")]),
+        (b'{"a":1} end', [(0, 7, {"a": 1}, ""), (8, 11, None, "not JSON" + KEPT)]),
+        (b'log {"a":1}', [(0, 4, None, FOLLOWED), (4, 11, {"a": 1}, SECOND)]),
+        (b'{"a":"b{"a":1}', [(0, 7, None, FOLLOWED), (7, 14, {"a": 1}, SECOND)]),
+        (b"[" * 300 + b"]" * 300, [(0, 600, None, "nested too deeply" + KEPT)]),
+        (b"[" * 300 + b"]" * 300 + b"\r", [(0, 600, None, "nested too deeply" + KEPT)]),
+        (b"[NaN" + b"," + b"[" * 300 + b"]" * 300 + b"]", [(0, 606, None, "not JSON" + KEPT)]),
+    ],
+    ids=range(16),
+)
+def test_an_odd_line_between_two_others(line: bytes, found: list[tuple[int, int, Any, str]]) -> None:
+    """Each record's bytes, value and problem, wherever the line stands."""
+    for before in (b"", b"1\n", b"\xef\xbb\xbf2\n\n"):
+        data, at, number = before + line + b"\n3", len(before), before.count(b"\n") + 1
+        records = [one for one in records_of(data) if one.line == number]
+        expected = [
+            (at + start, at + stop, number, repr(value), problem, not problem.endswith(KEPT))
+            for start, stop, value, problem in found
+        ]
+        assert [(one[0], one[1], one[2], repr(one[3]), one[4], one[5]) for one in records] == expected
+        last = [*records_of(data)][-1]
+        assert last == Record(len(data) - 1, len(data), number + 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "halves"),
+    [("", 0), (r"\\ud83d", 0), (r"\ud83d", 1), (r"\ud83d\ude00", 0), (r"\udC00 \uDbff \n", 2), (r"\ufffd", 0)],
+)
+def test_halves_of_surrogate_pairs_are_counted(text: str, halves: int) -> None:
+    assert halves_in(text) == halves
+    assert whole(text).count("\\ufffd") == halves + text.count("\\ufffd")
+    assert len(whole(text)) == len(text)
+
+
+LINES = b'\xef\xbb\xbf{"a":1}\n\n\xef\xbb\xbf{"b":2}\n\x00\x00\n{"c":3}{"d":\n{"e":5}'
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 10, 11, 12, 13, 100])
+def test_a_file_read_in_blocks_gives_the_records_of_the_whole(size: int) -> None:
+    told: list[bytes] = []
+    found = lines_in(io.BytesIO(LINES), 99, told.append, size)
+    assert [*found.found] == [*records_of(LINES)]
+    assert (b"".join(told), max(map(len, told)), found.size) == (LINES, min(size, len(LINES)), 99)
+    whole_file = lines_of(LINES)
+    assert ([*whole_file.found], whole_file.size) == ([*records_of(LINES)], len(LINES))
+    assert whole_file.records.data == LINES
+
+
+def test_records_up_to_a_byte_are_read() -> None:
+    data = b'{"a":1}\n{"b":2}\n{"c":3}'
+    assert [one.value for one in records_of(data, 16)] == [{"a": 1}, {"b": 2}]
+    assert [one.value for one in records_of(data, 8)] == [{"a": 1}]
+
+
+@pytest.mark.parametrize(("letters", "fits"), [(92, True), (93, False)])
+def test_a_block_whose_first_line_is_too_long_is_given_up(
+    letters: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 100)
+    data = b'{"a":"' + b"x" * letters + b'"}\n{"b":2}\n'
+    read = lines_in(io.BytesIO(data), len(data), lambda block: None, 60).found
+    if fits:
+        assert len([*read]) == 2
+    else:
+        with pytest.raises(LineTooLong):
+            list(read)
+
+
+def test_a_line_that_is_too_much_is_left_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 20)
+    line = b'{"a":"' + b"x" * 19 + b'"}'
+    for data in (b"1\n" + line + b"\n2", b"1\n" + line):
+        found = [*records_of(data)]
+        assert found[1] == Record(2, 2 + len(line), 2, None, TOO_MUCH, False)
+        assert found[2:] == ([Record(len(data) - 1, len(data), 3, 2)] if data.endswith(b"2") else [])
+
+
+def test_objects_are_told_with_their_records_and_the_progress() -> None:
+    size = 1 << 20
+    data = b'{"a":1}\n' + b" " * size + b'{"b":2}\n{"c":NaN}\n[NaN]\n{"d":4}'
+    records, warnings, done = Records(data), list[LoadWarning](), list[tuple[int, int]]()
+    found = [*objects_of(records_of(data), 9_999, records, warnings, lambda at, of: done.append((at, of)))]
+    assert [(sorted(value), index, line) for value, index, line in found] == [
+        (["a"], 0, 1), (["b"], 1, 2), (["c"], 2, 3), (["d"], 4, 5),
+    ]  # fmt: skip
+    assert [bytes(record).strip() for record in records] == [b'{"a":1}', b'{"b":2}', b'{"c":NaN}', b"[NaN]", b'{"d":4}']
+    assert [*records.lines] == [1, 2, 3, 4, 5]
+    assert warnings == [LoadWarning(ODD, 3), LoadWarning(f"{ODD}; not a JSON object{KEPT}", 4)]
+    assert done == [(0, 9_999), (size + 16, 9_999), (9_999, 9_999)]
+
+
+def test_unknown_records_are_counted_by_kind() -> None:
+    assert left_out("lines", Counter()) == []
+    assert left_out("lines", Counter({"b": 2, "a": 1})) == [
+        LoadWarning("holds lines of unknown kinds, left out: a (1), b (2)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b'{"a":1}', {"a": 1}),
+        (b'{"a":"\t"}', {"a": "\t"}),
+        (b"[1]", None),
+        (b"{", None),
+        (b"[" * 300 + b"]" * 300, None),
+    ],
+)
+def test_the_object_of_a_record(raw: bytes, value: Any) -> None:
+    assert object_of(raw) == value
+
+
+FIRST = b'{"type":"user","id":"1","text":"'
+
+
+@pytest.mark.parametrize(
+    ("line", "starts"),
+    [
+        (FIRST + b'{"type":"user","id":"2"}', [0, 32]),
+        (b'{"type":"user","id":{"type":"user","id":"2"}', [0, 20]),
+        (b'{"type":"user","id":{"type":"user","n":"2"}', [0]),
+        (b'{"type":"user","id":{"type":"agent","id":"2"}', [0, 20]),
+        (b'{"type":"user","id":{"type":"user","id":"2"},', [0]),
+        (b'{"type":"user","id":{"type":"user","id":"2"} \t\x00', [0, 20]),
+        (b'{"type":"user","id":{"id":"2","type":"user"}', [0]),
+        (b'{"type": true , "id":{"type":"user", "id":"2"}', [0, 21]),
+        (b'{"type": true , "id":{"type": 12.5 , "id":"2"}', [0, 21]),
+    ],
+)
+def test_a_record_that_a_cut_one_swallowed_has_its_first_two_keys(line: bytes, starts: list[int]) -> None:
+    assert [one.start for one in records_of(line + b"\n1") if one.line == 1] == starts
+
+
+@pytest.mark.parametrize(("nuls", "found"), [(1, 2), (100, 2)])
+def test_nul_bytes_may_part_a_cut_record_from_the_next(nuls: int, found: int) -> None:
+    line = b'{"a":1,' + b"\x00" * nuls + b'{"b":2}'
+    assert [one.value for one in records_of(line + b"\n")][-1:] == [{"b": 2}]
+    assert len([*records_of(line)]) == found

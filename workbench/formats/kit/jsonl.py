@@ -259,12 +259,8 @@ def halves_in(text: str) -> int:
 
 
 def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:
-    """Yield the records of a line that is not one clean JSON value: none, one, or several."""
+    """Yield the records of a line that is not blank and not one clean JSON value."""
     body = chunk.strip(_EDGES)
-    if not body:
-        if padding := chunk.count(0):
-            yield _padding(at + chunk.index(0), at + chunk.rindex(0) + 1, line, padding)
-        return
     at += chunk.index(body)
     pieces = _pieces(body)
     padding = chunk.count(0) - sum(body.count(0, start, stop) for start, stop in pieces)
