@@ -239,7 +239,7 @@ LONG = "The rye loaf takes two hours."
 
 
 def ways(conversation: RecordedConversation) -> list[str | None]:
-    return [epoch.ended_by and epoch.ended_by.way for epoch in conversation.epochs]
+    return [epoch.ended_by.way if epoch.ended_by else None for epoch in conversation.epochs]
 
 
 @pytest.mark.parametrize(
@@ -371,3 +371,81 @@ def test_reasoning_does_not_make_another_message_and_an_image_does(block: Block,
     again = Message("", "user", (Text("Bake."), block))
     conversation = one([RecordedCall(begun[:1], begun[1]), RecordedCall((again, begun[1], user("Go.")), answer("No."))])
     assert len(conversation.messages) == messages
+
+
+SUMMARIST = "You write summaries of what bakers did."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "role", "text", "count"),
+    [
+        (PROMPT, "user", f"So far:\n{SUMMARY}", 1),
+        (PROMPT, "user", "So far:\nThe user wants a rye loaf.", 1),
+        (PROMPT, "user", "So far nothing was baked at all.", 2),
+        (PROMPT, "tool", f"So far:\n{SUMMARY}", 2),
+        ("You sell bread to those who come.", "user", f"So far:\n{SUMMARY}", 2),
+    ],
+)
+def test_a_summary_asked_for_under_a_prompt_of_its_own(prompt: str, role: str, text: str, count: int) -> None:
+    begun = (user("Bake."), answer("Yes."))
+    found = conversations(
+        [
+            RecordedCall((system(), begun[0]), begun[1]),
+            RecordedCall((system(SUMMARIST), *begun, user("Sum it up.")), answer(SUMMARY)),
+            RecordedCall((system(prompt), said(role, text)), answer("Done.")),
+        ]
+    )
+    assert len(found) == count
+    if count == 1:
+        assert [epoch.number for epoch in found[0].epochs] == [1, 2]
+        assert told(found[0]) == [
+            ["m1 You are the ", "m2 Bake.", "m3 Yes."],
+            ["m1 You are the ", f"m7 {text[:12]}", "m8 Done."],
+        ]
+
+
+def test_an_answer_repeated_without_the_prompt_is_another_conversation() -> None:
+    calls = [RecordedCall((system(), user("Bake.")), answer(LONG)), RecordedCall((user(f"Rate:\n{LONG}"),))]
+    assert [conversation.calls for conversation in conversations(calls)] == [(0,), (1,)]
+
+
+def test_a_request_whose_last_call_has_no_answer_repeats_none() -> None:
+    calls = [
+        RecordedCall((system(), user("Bake.")), answer(LONG)),
+        RecordedCall((system(SUMMARIST), user("Bake."), answer(LONG), user("Sum it up."))),
+        RecordedCall((system(), user(f"So far:\n{LONG}")), answer("Done.")),
+    ]
+    assert [conversation.calls for conversation in conversations(calls)] == [(0, 1), (2,)]
+
+
+def test_the_newest_answer_may_be_recorded_in_any_form_and_an_older_one_not() -> None:
+    begun = (user("Bake."), answer("Yes."), user("Rye."))
+    calls = [RecordedCall(begun[:1], begun[1]), RecordedCall((begun[0], answer("Yes!"), begun[2]), answer("Fine."))]
+    assert told(one(calls)) == [["m1 Bake.", "m2 Yes.", "m3 Rye.", "m4 Fine."]]
+    changed = (begun[0], answer("No."), begun[2], answer("Fine."), user("More."))
+    conversation = one([*calls, RecordedCall(changed)])
+    assert told(conversation)[1] == ["m1 Bake.", "m5 No.", "m3 Rye.", "m4 Fine.", "m6 More."]
+    assert ways(conversation) == ["removal", None]
+
+
+def test_a_request_that_begins_with_the_last_answer_is_a_removal() -> None:
+    conversation = one([RecordedCall((user("Bake."),), answer("Yes.")), RecordedCall((answer("Yes."), user("Go.")))])
+    assert (told(conversation)[1], ways(conversation)) == (["m2 Yes.", "m3 Go."], ["removal", None])
+
+
+def test_a_message_marked_as_a_summary_is_one_whatever_it_holds() -> None:
+    begun = (user("Bake."), answer("Yes."), user("And then?"), answer("Salt."))
+    short = Message("", "user", (Text("All is baked."),), "summary")
+    conversation = one([RecordedCall(begun[:3], begun[3]), RecordedCall((short, *begun[2:], user("More.")))])
+    assert (told(conversation)[1][0], ways(conversation)) == ("m5 All is baked", ["summary", None])
+
+
+@pytest.mark.parametrize("nearest", [0, 1])
+def test_of_two_compacted_conversations_that_with_more_in_common_goes_on(nearest: int) -> None:
+    parts = [
+        (user("Bake."), answer("Yes."), user("Rye."), answer("Fine.")),
+        (user("Sell."), answer("No."), user("Why?"), answer("Shut.")),
+    ]
+    request = (parts[1 - nearest][3], *parts[nearest][2:], user("More."))
+    found = conversations([*(RecordedCall(part[:3], part[3]) for part in parts), RecordedCall(request)])
+    assert [conversation.calls for conversation in found] == ([(0, 2), (1,)] if nearest == 0 else [(0,), (1, 2)])

@@ -76,7 +76,19 @@ def test_a_byte_order_mark_is_removed() -> None:
     ],
 )
 def test_a_damaged_line_between_two_records(line: bytes, raws: list[bytes], found: Fixes) -> None:
-    assert repaired(A, line, A) == ([A, *raws, A], found)
+    sheet = sheet_of_lines(b"\n".join([A, line, A]))
+    assert [(entry.raw, entry.place) for entry in sheet.entries] == [(A, 1), *((raw, 2) for raw in raws), (A, 3)]
+    assert fixes(sheet) == found
+
+
+def test_a_record_with_escaped_separators_is_changed() -> None:
+    sheet = sheet_of_lines('{"id":"\u2028"}\n{"id":"a"}'.encode())
+    assert [entry.changed for entry in sheet.entries] == [True, False]
+
+
+def test_a_joined_record_has_the_line_of_its_first_part() -> None:
+    sheet = sheet_of_lines(b"\n".join([A, b'{"type":"t",', b'"id":"x"}', B]))
+    assert [entry.place for entry in sheet.entries] == [1, 2, 4]
 
 
 def test_an_object_that_lacks_what_all_records_have_or_is_of_no_known_type_is_a_part_of_the_cut_one() -> None:

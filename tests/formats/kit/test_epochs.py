@@ -19,7 +19,7 @@ FAILED = Opaque("compaction", {"type": "compaction", "content": ""})
 def spans(*summaries: int, lasting: tuple[int, ...] = ()) -> list[tuple[int, list[int], str | None]]:
     """Each epoch's number, messages, and the summary that ends it."""
     return [
-        (one.number, [*one.members], one.ended_by and one.ended_by.summary)
+        (one.number, [*one.members], one.ended_by.summary if one.ended_by else None)
         for one in epochs_at(MESSAGES, summaries, lasting=lasting)
     ]
 

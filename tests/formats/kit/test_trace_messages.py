@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from workbench.formats.agent_texts import CONTINUATION
 from workbench.formats.kit.trace_messages import answer_of, decoded, message_of, messages_of
 from workbench.session import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 
@@ -72,6 +73,20 @@ def test_an_unknown_role_is_that_of_the_list() -> None:
     assert message_of({"type": "human", "data": {"content": "Hi"}}, "assistant") == HI
     assert message_of({"lc": 1, "id": [], "kwargs": {"content": "Hello"}}, "assistant") == HELLO
     assert message_of({"role": "user", "type": "ai", "content": "Hi"}, "assistant") == HI
+
+
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        ("Hi", "normal"),
+        (f"{CONTINUATION}. It was late.", "summary"),
+        ({"role": "user", "content": f"{CONTINUATION}. It was late."}, "summary"),
+    ],
+)
+def test_a_message_has_the_kind_of_its_text(item: Any, kind: str) -> None:
+    message = message_of(item)
+    assert message is not None
+    assert message.kind == kind
 
 
 @pytest.mark.parametrize(
