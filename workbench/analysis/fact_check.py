@@ -32,7 +32,7 @@ from workbench.analysis.searched_lines import (
     line_numbers,
     lines_and_heaps,
 )
-from workbench.analysis.sense import Sense, content_words, denials, normalized, sense_of, sentences_of
+from workbench.analysis.sense import Sense, content_words, denials, sense_of, sentences_of
 from workbench.analysis.sentence_match import (
     SentenceQuery,
     found_words,
@@ -324,7 +324,7 @@ class SearchedText:
         if known is None:
             known = self._by_word[language] = {}
             for at, unit in enumerate(self._sentences):
-                for term in {*content_terms(normalized(plain_form(unit[:LONGEST_LINE]).lower(), language), language)}:
+                for term in content_words(plain_form(unit[:LONGEST_LINE]), language):
                     known.setdefault(term, []).append(at)
         return known
 
@@ -370,16 +370,8 @@ def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactV
 
 
 def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
-    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`. An amount counts
-    in any unit."""
-    have = found_words(wording, sense)
-    weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
-    found = sum(weight for term, weight in weights.items() if term in have)
-    return found / sum(weights.values())
-
-
-LIGHT = 0.5
-"""Weight of a word with many synonyms: to use, to write."""
+    """Return the share of the words of `wording` in `sense`. An amount is there in any unit."""
+    return len(found_words(wording, sense) & wording.terms) / len(wording.terms)
 
 
 def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state: State) -> FactVerdict:

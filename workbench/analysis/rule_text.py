@@ -8,12 +8,13 @@ correctly (`workbench.analysis.fact_check`); *contradicted* if one negates it or
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, get_args
 
 from msgspec import Struct
 
 from workbench.analysis.concepts import words_of
-from workbench.analysis.fact_check import LIGHT, SOME, FactQuery, SearchedText, fact_query
+from workbench.analysis.fact_check import SOME, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.base.secrets import MASK
 from workbench.base.session_caches import session_cache
@@ -40,12 +41,12 @@ def on_one_line(text: str) -> str:
 
 
 class RulePattern(Struct, frozen=True):
-    """Rule prepared for search. `kinds` has the weight of each word of the rule, and the beginnings of its forms. Only
-    lines with a form of one of the rarest words are compared."""
+    """Rule prepared for search. `kinds` has the beginnings of the forms of each of its words. Only lines with a form
+    of one of the rarest words are compared."""
 
     flat: str
     query: FactQuery | None
-    kinds: tuple[tuple[float, tuple[str, ...]], ...]
+    kinds: tuple[tuple[str, ...], ...]
 
     def in_message(self, message: Message) -> RuleVerdict:
         """Return the state in a message. Secrets are masked if the rule was taken from a masked text."""
@@ -100,23 +101,19 @@ class RulePattern(Struct, frozen=True):
         return "paraphrased" if verdict.right else "contradicted"
 
     def _near(self, text: str) -> Sequence[str]:
-        """Return the lines that have one of the rule's rarest words. A paraphrase has words of a weight of at least
-        `SOME`, so it has one of any words that together weigh more than 1 − `SOME`."""
+        """Return the lines that have one of the rule's rarest words. What states a rule has a share of `SOME` of its
+        words, so it has one of any words that are more than the rest."""
         low = _plain(text)
         if not self.kinds or len(low) != len(text):
             return (text,)
-        often = sorted(self.kinds, key=lambda kind: sum(map(low.count, kind[1])))
-        spared, starts = 0.0, set[int]()
-        for weight, beginnings in often:
-            for word in beginnings:
-                at = low.find(word)
-                while at >= 0:
-                    starts.add(low.rfind("\n", 0, at) + 1)
-                    stop = low.find("\n", at)
-                    at = low.find(word, stop) if stop >= 0 else -1
-            spared += weight
-            if spared > 1 - SOME:
-                break
+        rarest = sorted(self.kinds, key=lambda kind: sum(map(low.count, kind)))
+        starts = set[int]()
+        for word in chain.from_iterable(rarest[: int((1 - SOME) * len(rarest)) + 1]):
+            at = low.find(word)
+            while at >= 0:
+                starts.add(low.rfind("\n", 0, at) + 1)
+                stop = low.find("\n", at)
+                at = low.find(word, stop) if stop >= 0 else -1
         return [text[at : stop if (stop := text.find("\n", at)) >= 0 else len(text)] for at in sorted(starts)]
 
 
@@ -132,16 +129,10 @@ def rule_pattern(flat: str) -> RulePattern:
     wording = form.sentences[0] if form and form.sentences else None
     if form is None or wording is None:
         return RulePattern(flat, form, ())
-    light = len(wording.order) > 2
-    weights = {term: LIGHT if light and term[0] == "=" else 1.0 for term in wording.order}
-    whole = sum(weights.values())
-    kinds = tuple(
-        (weight / whole, beginnings)
-        for term, weight in weights.items()
-        if (beginnings := _beginnings(term, form.language))
-    )
+    several = (_beginnings(term, form.language) for term in wording.order)
+    kinds = tuple(beginnings for beginnings in several if beginnings)
     # A number has many spellings, so every line is checked.
-    return RulePattern(flat, form, kinds if len(kinds) == len(weights) else ())
+    return RulePattern(flat, form, kinds if len(kinds) == len(wording.order) else ())
 
 
 def _beginnings(term: str, language: str) -> tuple[str, ...]:

@@ -101,8 +101,7 @@ def sense_of(text: str, language: str) -> Sense:
 @session_cache(1 << 13)
 def content_words(text: str, language: str) -> frozenset[str]:
     """Return the words of `sense_of(text, language).order`, at a fraction of its cost."""
-    low = normalized(text.lower(), language)
-    return frozenset(term for start, stop in _clauses(low) for term in content_terms(low[start:stop], language))
+    return frozenset(content_terms(normalized(text.lower(), language), language))
 
 
 def normalized(low: str, language: str) -> str:

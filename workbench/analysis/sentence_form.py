@@ -79,16 +79,14 @@ def is_scrambled(fact: str, text: str, language: str) -> bool:
     order = [word for word, _ in own]
     behind = {pair for step in (1, 2) for pair in zip(order, order[step:], strict=False)}
     near = sum(pair in behind for pair in pairwise(word for word, _ in there))
-    among_others = len(there) - shared >= FOREIGN_WORDS
-    return near < ORDER_KEPT * (shared - 1) or (among_others and near <= ORDER_KEPT * (shared - 1))
+    return near < ORDER_KEPT * (shared - 1)
 
 
 _NOTE = re.compile(r"\w[,:] \w")
 """Separators of a note, whose parts have any order."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-SCRAMBLED_FROM, ORDER_KEPT, FOREIGN_WORDS = 3, 0.5, 2
-"""Fewest common words that have an order; share of neighbours that stay in place if a clause is moved; fewest words
-from elsewhere with which more than this share must stay in place."""
+SCRAMBLED_FROM, ORDER_KEPT = 3, 0.5
+"""Fewest common words that have an order; share of neighbours that stay in place if a clause is moved."""
 
 
 @session_cache(20_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
 
 from msgspec import Struct
 
@@ -13,7 +12,7 @@ from workbench.analysis.contradiction import contradicts, has_other_subject
 from workbench.analysis.plain_form import plain_form
 from workbench.analysis.searched_lines import LONGEST_LINE
 from workbench.analysis.sense import Sense, sense_of
-from workbench.analysis.sentence_form import WORD_CLASSES, is_scrambled, order_agreement
+from workbench.analysis.sentence_form import is_scrambled, order_agreement
 from workbench.facts.amounts import Value, units, values_in
 from workbench.facts.terms import MODIFIERS, TOKEN
 from workbench.facts.word_tables import bounded, pattern, words
@@ -23,15 +22,16 @@ from workbench.facts.wording import is_question
 class SentenceQuery(Struct, frozen=True):
     """Sentence to search for: its content words in order, and its meaning.
 
-    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `verb` is the
-    verb of a command ("" for other sentences). `amounts` are its numbers with a known unit, each with its words.
+    `main` is its main clause, without a reason or explanation; None if it is the complete sentence. `is_duty` is
+    True for a command, and for a sentence that says what must be. `amounts` are its numbers with a known unit, each
+    with its words.
     """
 
     order: tuple[str, ...]
     sense: Sense
     language: str
     main: SentenceQuery | None = None
-    verb: str = ""
+    is_duty: bool = False
     amounts: tuple[tuple[Value, frozenset[str]], ...] = ()
 
     @property
@@ -51,14 +51,10 @@ def sentence_query(text: str, language: str) -> SentenceQuery:
         order=order,
         sense=sense,
         language=language,
-        main=main if main and len(main.order) >= LEAST_MAIN else None,
-        verb=_commanded(text.lower(), language),
+        main=main if main and main.order else None,
+        is_duty=_is_command(low := text.lower()) or bool(_DUTY.search(low) and not _DESCRIBES.search(low)),
         amounts=_amounts(sense.text, language),
     )
-
-
-LEAST_MAIN = 2
-"""Fewest content words of a main clause that states its sentence in part."""
 
 
 def found_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
@@ -82,7 +78,6 @@ def is_part(wording: SentenceQuery, sense: Sense) -> bool:
 
 _LABEL = re.compile(r"^[^:.]{1,40}: ")
 """Label of a note: "Architecture: …"."""
-_BINDING = pattern("opposites", "binding")
 LEAST_PART, MOST_OTHERS = 3, 2
 """Fewest words of a sentence that state a part of it, and most other words of a text with more of them."""
 
@@ -112,15 +107,6 @@ def _main_clause(text: str) -> str:
     return text[: match.start()] if match else ""
 
 
-_COMMAND = pattern("standing", "verb")
-
-
-def _commanded(low: str, language: str) -> str:
-    """Return the term of the verb with which a command begins; "" for other sentences."""
-    verb = TOKEN.search(low)
-    return next(iter(token_terms(verb[0], language)), "") if verb and _COMMAND.fullmatch(verb[0]) else ""
-
-
 _AMOUNT = re.compile(r"(?<!\w)[€$£]?\d[\d.,]*(?:\s?[^\W\d_]+(?!\d)|\s?[%°€$])?")
 
 
@@ -145,15 +131,15 @@ def is_stated(wording: SentenceQuery, sense: Sense) -> bool:
     denied = {term for term, sign in wording.sense.signs.items() if sign < 0}
     if denied and denied.isdisjoint(found_words(wording, sense)) and _BINDING.search(wording.sense.text):
         return False  # a rule without what it forbids
-    if not wording.verb and has_other_subject(wording.sense, sense, wording.language):
-        return False
-    if is_scrambled(wording.sense.text, sense.text, wording.language):
+    if has_other_subject(wording.sense, sense, wording.language) or is_scrambled(
+        wording.sense.text, sense.text, wording.language
+    ):
         return False
     orders = (_words_and_negations(one.text, wording.language) for one in (wording.sense, sense))
     if not sense.is_sentence and order_agreement(*orders) < ORDERLY:
         return False
-    describes = _is_duty(wording) and _DESCRIBES.search(sense.text)
-    return not describes or _has_verb(wording, sense) or bool(_DUTY.search(sense.text))
+    demands = _is_command(sense.text) or _DUTY.search(sense.text)
+    return bool(demands) or not (wording.is_duty and _DESCRIBES.search(sense.text))
 
 
 LEAST_KNOWN = 0.5
@@ -183,28 +169,17 @@ def is_doubted(low: str) -> bool:
     return (is_question(low) and not _POLITE.search(low)) or _DOUBTED.search(low) is not None
 
 
-_POLITE, _DOUBTED = pattern("standing", "please"), pattern("sense", "doubted")
-_DESCRIBES = pattern("sense", "describes")
+_POLITE, _COMMAND = pattern("standing", "please"), pattern("standing", "verb")
+_BINDING = pattern("opposites", "binding")
+_DOUBTED, _DESCRIBES, _DUTY = (pattern("sense", name) for name in ("doubted", "describes", "duty"))
 
 ORDERLY = 0.6
 """Least order agreement of a note without function words that states a sentence."""
 
 
-_DUTY = pattern("sense", "duty")
-
-
-def _is_duty(wording: SentenceQuery) -> bool:
-    low = wording.sense.text
-    return bool(wording.verb) or (_DUTY.search(low) is not None and _DESCRIBES.search(low) is None)
-
-
-def _has_verb(wording: SentenceQuery, sense: Sense) -> bool:
-    """True if the text has the verb of a command, and not as a noun: "the report" reports nothing."""
-    tokens = ["", *TOKEN.findall(sense.text)]
-    return any(
-        WORD_CLASSES.get(before) != "article" and wording.verb in token_terms(word, wording.language)
-        for before, word in pairwise(tokens)
-    )
+def _is_command(low: str) -> bool:
+    first = TOKEN.search(low)
+    return first is not None and _COMMAND.fullmatch(first[0]) is not None
 
 
 def is_right(wording: SentenceQuery, sense: Sense) -> bool:
