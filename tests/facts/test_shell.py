@@ -9,7 +9,7 @@ from workbench.facts import powershell
 from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import calls_in, is_check
 from workbench.facts.shell import effects, views
-from workbench.facts.shell_lines import MAX_LINE_CHARS, simple_commands, status_covers
+from workbench.facts.shell_lines import MAX_LINE_CHARS, commands_of, simple_commands, status_covers
 from workbench.session import Message
 
 C, M, D, R = "created", "modified", "deleted", "reverted"
@@ -54,6 +54,12 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
         ("grep x <<< 'a > b'", []),
         ("echo a | tee -a b.txt c.txt >/dev/null", [(M, "b.txt"), (M, "c.txt")]),
         ("[[ a > b ]] && rm c", [(D, "c")]),
+        ("[ a > b ]", [(C, "b")]),
+        ("X=a; X=$(ls); rm $X b", [(D, "b")]),
+        ("X=a rm $X b", [(D, "b")]),
+        ('rm "${X:-a b}" c', [(D, "c")]),
+        ("$(npm bin)/rm a; $X rm b; rm c", [(D, "a"), (D, "c")]),
+        ("diff <(sort a) <(sort b) > c", [(C, "c")]),
         ("echo $((3 > 2)) > n", [(C, "n")]),
         ('git commit -m "$(cat <<\'EOF\'\nRemove > it\'s "here"\nEOF\n)" && rm a', [(D, "a")]),
         ("bash -lc 'cd /r && rm x'", [(D, "/r/x")]),
@@ -159,6 +165,8 @@ def test_which_files_a_line_shows(line: str, shown: list[str]) -> None:
         ("(npm test) | tail", False),
         ("{ npm test; } | tail", False),
         ("bash -c 'npm test | tail'", False),
+        ("npm test && for f in a b; do echo $f; done", True),
+        ("npm test || X=1", False),
     ],
 )
 def test_whether_the_status_tells_of_a_check(line: str, told: bool) -> None:
@@ -305,9 +313,39 @@ def test_with_a_folder_go_the_files_that_are_known_in_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        ("case $X in a) ls a;; esac; ls b", ("ls a", "ls b")),
+        ("show() { ls a; }; show", ("ls a", "show")),
+        ('grep "a\\|b\\"" c\\ d', ('grep a\\|b" c d',)),
+        ("for f in a b; do ls $f$X/ $f; done", ("ls a…/ a b",)),
+        ("sudo -n timeout $X env A=1 npm test", ("npm test",)),
+    ],
+)
+def test_the_simple_commands_of_a_line(line: str, commands: tuple[str, ...]) -> None:
+    assert simple_commands(line) == commands
+
+
 @pytest.mark.parametrize("blank", "\x0b\x0c\x1c\x85\xa0\u2028")
 def test_what_only_looks_like_a_blank_is_part_of_a_word(blank: str) -> None:
     assert simple_commands(f"ls{blank}a b") == (f"ls{blank}a b",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "A=xxxx;" + "A=$A$A;" * 60 + "rm $A",
+        "rm " + "x" * 60_000 + "{" + "," * 60_000 + "}",
+        "X='" + 'bash -c "$X";' * 50 + '\'; bash -c "$X"',
+        "cd a;" * 25_000,
+    ],
+)
+def test_a_short_line_does_not_expand_without_end(line: str) -> None:
+    """Values that double sixty times have more characters than any memory."""
+    commands = commands_of(line)
+    assert sum(len(word) for one in commands for word in one.words) < 200 * MAX_LINE_CHARS
+    assert sum(len(one.folder or "") for one in commands) < 2 * MAX_LINE_CHARS
 
 
 @pytest.mark.parametrize("part", ['"`', "'\"", "@'\n", "a,", "$((", "<<a ", "{a,"])

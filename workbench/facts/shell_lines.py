@@ -8,7 +8,7 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from workbench.base.session_caches import session_cache
 
@@ -18,11 +18,11 @@ MAX_LINE_CHARS = 128 * 1024
 MAX_DEPTH = 16
 """Maximum depth of nested substitutions."""
 
-MAX_ARITHMETIC_CHARS = 400
-"""Maximum length of an arithmetic expression, in characters."""
-
 MAX_EXPANSIONS = 200
 """Maximum number of words that one word expands to by loops and braces."""
+
+UNKNOWN = "\0"
+"""Placeholder for the unknown part of a word."""
 
 
 @session_cache(4096)
@@ -58,7 +58,7 @@ def simple_commands(line: str) -> tuple[str, ...]:
 
 
 def commands_of(line: str) -> list[SimpleCommand]:
-    commands = _Reader(line).commands(0)
+    commands = _Reader(line).read()
     if commands and commands[-1].then in (";", "\n"):
         commands[-1].then = ""
     return commands
@@ -75,22 +75,25 @@ class SimpleCommand:
     then: str = ""
 
 
-@dataclass(slots=True)
-class _Word:
-    """Pieces of a word: text, a variable's name as a tuple, or None for an unknown value."""
-
-    pieces: list[str | tuple[str] | None] = field(default_factory=list)
-    quoted: bool = False
-    bare: str = ""
-    """Unquoted part of the word; only its braces are expanded."""
-
-
-_PLAIN = re.compile(r"[^ \t\r\n\\'\"$`|&;()<>]+")
-_REDIRECT = re.compile(r"(?:\d{1,2}|&)?(?:>>|>\||>&|>|<<<|<<-?|<>|<&|<)")
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t\r]+|\\\n|#[^\n]*)|(?P<redirect>(?:\d{1,2}|&)?(?:>>|>\||>&|>|<<<|<<-?|<>|<&|<)(?!\())"
+    r"|(?P<connector>&&|\|\||;;|\|&|[;&|\n])|(?P<function>\([ \t]*\))|(?P<paren>[()])"
+)
+_VALUE = (
+    r"(?P<unknown>\$\(\((?:(?!\)\)).){0,400}\)\)|`[^`]*(?:`|\Z)|\$\{(?!\w+\})[^{}\"]*\}|\$[@*#?$!-])"
+    r"|(?P<script>[$<>]\()|\$(?:\{(?P<braced>\w+)\}|(?P<name>\w+))"
+)
+_PIECE = re.compile(
+    rf"{_VALUE}|\$?'(?P<raw>[^']*)(?:'|\Z)|(?P<mark>\$?\")|\\(?:\n|(?P<escaped>.)|\Z)"
+    r"|(?P<bare>[^ \t\r\n\\'\"$`|&;()<>]+|\$)",
+    re.DOTALL,
+)
+_QUOTED_PIECE = re.compile(
+    _VALUE.replace("[$<>]", r"\$") + r"|(?P<mark>\"|\Z)|\\(?:\n|(?P<escaped>[$`\"\\]))|(?P<raw>[^$`\"\\]+|[$\\])",
+    re.DOTALL,
+)
 _HEREDOC = re.compile(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\"<>|&;()]+))")
-_CONNECTOR = re.compile(r"&&|\|\||;;|\|&|[;&|\n]")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+)|[@*#?$!-])")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=")
 _BRACES = re.compile(r"\{([^{}\s,]*(?:,[^{}\s,]*)+)\}")
 _RESERVED = frozenset(
     ("then", "do", "else", "elif", "if", "while", "until", "!", "{", "time", "fi", "}", "done", "esac")
@@ -104,261 +107,169 @@ _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 
 
 class _Reader:
-    """Splits a line into simple commands, from left to right."""
+    """Splits a script into simple commands, from left to right."""
 
-    def __init__(
-        self, text: str, folder: str | None = "", variables: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, text: str, at: int = 0, depth: int = 0) -> None:
         self.text = text
-        self.at = 0
-        self.folder = folder
-        self.variables: dict[str, Sequence[str]] = dict(variables or {})
-        self.pending_heredocs: list[tuple[str, bool]] = []
+        self.at = at
+        self.depth = depth
+        self.folder: str | None = ""
+        self.variables: dict[str, Sequence[str]] = {}
+        self.room = MAX_LINE_CHARS
+        """Characters that variables and folders may still have, which bounds the time and memory for a line."""
+        self.found: list[SimpleCommand] = []
+        self.heredocs: list[str] = []
+        """Patterns for the ends of the here-documents that begin with the next line."""
 
-    def commands(self, depth: int, closing: str = "") -> list[SimpleCommand]:
-        """Parse up to the end of the text, or to the `closing` character."""
-        found: list[SimpleCommand] = []
-        words: list[_Word] = []
-        outputs: list[tuple[str, _Word]] = []
+    def read(self, *, substitution: bool = False) -> list[SimpleCommand]:
+        """Read to the end of the text, or of the substitution."""
+        words: list[str] = []
+        outputs: list[tuple[str, str]] = []
         folders: list[str | None] = []
-        text = self.text
-        while self.at < len(text):
-            char = text[self.at]
-            if char == "\n":
-                self._end(words, outputs, found, depth)
-                _set_connector(found, "\n")
-                self.at += 1
-                self._skip_heredocs()
-            elif char in " \t\r":
-                self.at += 1
-            elif text.startswith("\\\n", self.at):
-                self.at += 2
-            elif char == "#":
-                self.at = self._line_end()
-            elif char == ")" and closing and not folders:
-                break
-            elif char in "()":
-                self._end(words, outputs, found, depth)
-                if char == "(":
-                    folders.append(self.folder)
-                elif folders:
-                    self.folder = folders.pop()
-                self.at += 1
-            elif (redirect := _REDIRECT.match(text, self.at)) is not None:
-                self._redirect(redirect, outputs, depth)
-            elif (connector := _CONNECTOR.match(text, self.at)) is not None:
-                self._end(words, outputs, found, depth)
-                _set_connector(found, connector[0])
-                self.at = connector.end()
-            else:
-                words.append(self._word(depth))
-        self._end(words, outputs, found, depth)
-        return found
+        while self.at < len(self.text):
+            token = _TOKEN.match(self.text, self.at)
+            if token is None:
+                words += self._word()
+                continue
+            kind, text = token.lastgroup, token[0]
+            self.at = token.end()
+            if kind == "redirect":
+                self._redirect(text.lstrip("0123456789&"), outputs)
+            elif kind == "connector":
+                self._end(words, outputs, text)
+                while text == "\n" and self.heredocs:
+                    end = re.compile(self.heredocs.pop(0), re.MULTILINE).search(self.text, self.at)
+                    self.at = end.end() if end else len(self.text)
+            elif text == "(":
+                self._end(words, outputs)
+                folders.append(self.folder)
+            elif text == ")" and (folders or substitution):
+                self._end(words, outputs)
+                if not folders:
+                    break
+                self.folder = folders.pop()
+            elif kind != "blank":  # pattern of `case`, name of a function
+                words.clear()
+        self._end(words, outputs)
+        return self.found
 
-    def _line_end(self) -> int:
-        end = self.text.find("\n", self.at)
-        return len(self.text) if end < 0 else end
-
-    def _redirect(self, redirect: re.Match[str], outputs: list[tuple[str, _Word]], depth: int) -> None:
-        operator = redirect[0].lstrip("0123456789&")
-        self.at = redirect.end()
+    def _redirect(self, operator: str, outputs: list[tuple[str, str]]) -> None:
         if operator in ("<<", "<<-"):
             if (named := _HEREDOC.match(self.text, self.at)) is not None:
                 self.at = named.end()
-                self.pending_heredocs.append((named[1] or named[2] or named[3] or "", operator == "<<-"))
+                name = named[1] or named[2] or named[3] or ""
+                self.heredocs.append(("^\t*" if operator == "<<-" else "^") + re.escape(name) + "\r?$")
             return
-        while self.at < len(self.text) and self.text[self.at] in " \t":
+        while self.text.startswith((" ", "\t"), self.at):
             self.at += 1
-        if self.at < len(self.text) and self.text[self.at] not in "\n|&;()":
-            target = self._word(depth)
-            if operator.startswith(">"):
-                outputs.append((operator, target))
+        targets = self._word()
+        if operator.startswith(">"):
+            outputs += [(operator, target) for target in targets]
 
-    def _skip_heredocs(self) -> None:
-        for name, indented in self.pending_heredocs:
-            while self.at < len(self.text):
-                end = self._line_end()
-                line = self.text[self.at : end].rstrip("\r")
-                self.at = min(end + 1, len(self.text))
-                if (line.lstrip("\t") if indented else line) == name:
-                    break
-        self.pending_heredocs.clear()
+    def _word(self) -> list[str]:
+        """Read a word and return its values. Loops and braces give several."""
+        parts: list[Sequence[str]] = []
+        pattern, bare = _PIECE, ""
+        while piece := pattern.match(self.text, self.at):
+            self.at = piece.end()
+            kind = piece.lastgroup
+            if kind == "mark":
+                pattern = _PIECE if pattern is _QUOTED_PIECE else _QUOTED_PIECE
+                parts.append(("",))
+            elif kind in ("name", "braced"):
+                parts.append(self._variable(piece[kind]))
+            elif kind in ("unknown", "script"):
+                parts.append((UNKNOWN,))
+                if kind == "script" and self.depth < MAX_DEPTH:
+                    inner = _Reader(self.text, self.at, self.depth + 1)
+                    inner.read(substitution=True)
+                    self.at = inner.at
+            elif kind:
+                parts.append((piece[kind],))
+                bare += piece[kind] if kind == "bare" else ""
+        most = MAX_EXPANSIONS if parts else 0
+        values = ["".join(each) for each in itertools.islice(itertools.product(*parts), most)]
+        if _BRACES.search(bare):
+            values = [one for value in values for one in _expand_braces(value)]
+        return values[:1] if UNKNOWN in "".join(values[:1]) else values
 
-    def _word(self, depth: int) -> _Word:
-        word, text = _Word(), self.text
-        while self.at < len(text):
-            char = text[self.at]
-            if plain := _PLAIN.match(text, self.at):
-                word.pieces.append(plain[0])
-                word.bare += plain[0]
-                self.at = plain.end()
-            elif char == "\\":
-                word.pieces.append(text[self.at + 1 : self.at + 2].strip("\n"))
-                self.at += 2
-            elif char == "'":
-                self._quoted(word, self.at + 1, "'")
-            elif char == '"':
-                self._double_quoted(word, depth)
-            elif text.startswith("$'", self.at):
-                self._quoted(word, self.at + 2, "'")
-            elif char in "$`":
-                self._expansion(word, depth)
-            else:
-                break
-        return word
+    def _variable(self, name: str) -> Sequence[str]:
+        if name == "HOME":
+            return ("~",)
+        values = (self.folder or UNKNOWN,) if name == "PWD" else self.variables.get(name, (UNKNOWN,))
+        self.room -= sum(map(len, values))
+        return values if self.room > 0 else (UNKNOWN,)
 
-    def _quoted(self, word: _Word, start: int, mark: str) -> None:
-        end = self.text.find(mark, start)
-        end = len(self.text) if end < 0 else end
-        word.pieces.append(self.text[start:end])
-        word.quoted = True
-        self.at = end + 1
-
-    def _double_quoted(self, word: _Word, depth: int) -> None:
-        self.at += 1
-        word.quoted = True
-        while self.at < len(self.text) and (char := self.text[self.at]) != '"':
-            if char == "\\":
-                word.pieces.append(self.text[self.at + 1 : self.at + 2])
-                self.at += 2
-            elif char in "$`":
-                self._expansion(word, depth)
-            else:
-                end = _QUOTED_END.search(self.text, self.at)
-                stop = end.start() if end else len(self.text)
-                word.pieces.append(self.text[self.at : stop])
-                self.at = stop
-        self.at += 1
-
-    def _expansion(self, word: _Word, depth: int) -> None:
-        """Parse a variable, a substitution or an arithmetic expression."""
-        if (
-            self.text.startswith("$((", self.at)
-            and (end := self.text.find("))", self.at, self.at + MAX_ARITHMETIC_CHARS)) > 0
-        ):
-            self.at = end + 2
-            word.pieces.append(None)
-        elif self.text.startswith("$(", self.at) and depth < MAX_DEPTH:
-            inner = _Reader(self.text, None)
-            inner.at = self.at + 2
-            inner.commands(depth + 1, ")")
-            self.at = inner.at + 1
-            word.pieces.append(None)
-        elif (variable := _VARIABLE.match(self.text, self.at)) is not None:
-            name = variable[1] or variable[2]
-            word.pieces.append((name,) if name else None)
-            self.at = variable.end()
-        elif self.text[self.at] == "`":
-            end = self.text.find("`", self.at + 1)
-            self.at = len(self.text) if end < 0 else end + 1
-            word.pieces.append(None)
-        else:
-            word.pieces.append(None if self.text.startswith("${", self.at) else "$")
-            self.at += 1
-
-    def _end(
-        self, words: list[_Word], outputs: list[tuple[str, _Word]], found: list[SimpleCommand], depth: int
-    ) -> None:
-        """End a command: expand its words and apply assignments and `cd`."""
-        expanded = [self._values(word) for word in words]
-        targets = [(operator, value) for operator, word in outputs for value in self._values(word) or ()]
+    def _end(self, words: list[str], outputs: list[tuple[str, str]], then: str = "") -> None:
+        """End a command: apply assignments and `cd`, and note the connector after it."""
+        own, targets = [*itertools.dropwhile(_RESERVED.__contains__, words)], [*outputs]
         words.clear()
         outputs.clear()
-        while expanded and expanded[0] and expanded[0][0] in _RESERVED:
-            expanded.pop(0)
-        if expanded and expanded[0] == ["for"] and len(expanded) > 3 and expanded[1] and expanded[2] == ["in"]:
-            self.variables[expanded[1][0]] = [value for values in expanded[3:] for value in values or ()]
+        if own[:1] == ["case"]:
             return
-        while expanded and expanded[0] and _ASSIGNMENT.match(expanded[0][0]):
-            name, _, value = expanded.pop(0)[0].partition("=")  # type: ignore[index]
-            self.variables[name.rstrip("+")] = [value]
-        while expanded and expanded[0] is None and not targets:
-            expanded.pop(0)
-        expanded = _without_wrappers(expanded)
-        command = [value for values in expanded for value in (values if values is not None else [UNKNOWN])]
-        if not command and not targets:
+        if own[:1] == ["for"] and own[2:3] == ["in"]:
+            self.variables[own[1]] = own[3 : 3 + MAX_EXPANSIONS]
             return
-        program = posixpath.basename(command[0]) if command else ""
+        assigned = [*itertools.takewhile(_ASSIGNMENT.match, own)]
+        if assigned and len(assigned) == len(own) and not targets:
+            self._assign(assigned)
+            return
+        own = _without_wrappers(own[len(assigned) :])
+        program = posixpath.basename(own[0]) if own else ""
         if program in ("cd", "pushd"):
-            self._change_folder(command[1:])
-        elif program in _SHELLS and (script := _script_of(command)) is not None and depth < MAX_DEPTH:
-            found += _Reader(script, self.folder, self.variables).commands(depth + 1)
-            command = []
-            if not targets:
-                return
+            to = next((word for word in own[1:] if word == "-" or not word.startswith("-")), "-")
+            self.folder = None if to == "-" or UNKNOWN in to or self.room <= 0 else join_path(self.folder, to)
+            self.room -= len(self.folder or "")
+        elif program in _SHELLS and (script := _script_of(own)) is not None and self.depth < MAX_DEPTH:
+            inner = _Reader(script, 0, self.depth + 1)
+            inner.folder, inner.variables, inner.room = self.folder, self.variables, self.room
+            self.found += inner.read()
+            self.room = inner.room
+            own = []
         elif program in ("export", "local", "declare", "readonly"):
-            for name, _, value in (word.partition("=") for word in command[1:] if "=" in word):
-                self.variables[name] = [value]
-        elif program in ("[[", "[", "test"):
+            self._assign([*filter(_ASSIGNMENT.match, own[1:])])
+        elif program == "[[":
             targets = []
-        found.append(SimpleCommand([program, *command[1:]] if command else [], targets, self.folder))
+        if own or targets:
+            self.found.append(SimpleCommand([program, *own[1:]] if own else [], targets, self.folder))
+        if then and self.found and (then != "\n" or not self.found[-1].then):
+            self.found[-1].then = then
 
-    def _change_folder(self, expanded: Sequence[str]) -> None:
-        to = next((word for word in expanded if word == "-" or not word.startswith("-")), "-")
-        self.folder = None if to == "-" or UNKNOWN in to else join_path(self.folder, to)
-
-    def _values(self, word: _Word) -> list[str] | None:
-        """Return the values of a word, or None if unknown. Loops and braces give several."""
-        parts: list[Sequence[str]] = []
-        for piece in word.pieces:
-            if isinstance(piece, str):
-                parts.append((piece,))
-            elif piece is None:
-                return None
-            elif piece[0] == "HOME":
-                parts.append(("~",))
-            elif piece[0] == "PWD" and self.folder:
-                parts.append((self.folder,))
-            elif self.variables.get(piece[0]):
-                parts.append(self.variables[piece[0]])
-            else:
-                return None
-        values = ["".join(pieces) for pieces in itertools.islice(itertools.product(*parts), MAX_EXPANSIONS)]
-        if _BRACES.search(word.bare):
-            values = [one for value in values for one in _expand_braces(value)]
-        return values
-
-
-def _set_connector(found: Sequence[SimpleCommand], connector: str) -> None:
-    """Set the connector after the newest command, unless `connector` is a line end and another one is set."""
-    if found and (connector != "\n" or not found[-1].then):
-        found[-1].then = connector
-
-
-_QUOTED_END = re.compile(r"[\"\\$`]")
-UNKNOWN = "\0"
-"""Placeholder for an unknown word."""
+    def _assign(self, words: Sequence[str]) -> None:
+        values: dict[str, list[str]] = {}
+        for sign, word in ((sign, word) for word in words if (sign := _ASSIGNMENT.match(word))):
+            values.setdefault(sign[1], []).append(UNKNOWN if sign[2] else word[sign.end() :])
+        self.variables.update(values)
 
 
 def _expand_braces(value: str) -> list[str]:
     done = [value]
-    while len(done) < MAX_EXPANSIONS and (first := _BRACES.search(done[0])):
-        done = [f"{one[: m.start()]}{choice}{one[m.end() :]}" for one in done if (m := _BRACES.search(one))
-                for choice in m[1].split(",")] if first else done  # fmt: skip
+    while len(done) < MAX_EXPANSIONS and _BRACES.search(done[0]):
+        found = [_BRACES.search(one) for one in done]
+        done = [
+            f"{one.string[: one.start()]}{choice}{one.string[one.end() :]}"
+            for one in found
+            if one
+            for choice in one[1].split(",", MAX_EXPANSIONS)
+        ]
     return done
 
 
-def _without_wrappers(expanded: list[list[str] | None]) -> list[list[str] | None]:
+def _without_wrappers(words: list[str]) -> list[str]:
     """Remove wrapper programs: `timeout 60 env A=1 npm test` becomes `npm test`."""
-    while expanded and expanded[0] is not None and expanded[0] and posixpath.basename(expanded[0][0]) in _WRAPPERS:
-        own = _WRAPPERS[posixpath.basename(expanded.pop(0)[0])]  # type: ignore[index]
-        while (
-            expanded
-            and expanded[0] is not None
-            and expanded[0]
-            and (expanded[0][0].startswith("-") or _ASSIGNMENT.match(expanded[0][0]))
-        ):
-            expanded.pop(0)
-        del expanded[:own]
-    return expanded
+    at = 0
+    while at < len(words) and (own := _WRAPPERS.get(posixpath.basename(words[at]))) is not None:
+        at += 1
+        while at < len(words) and (words[at].startswith("-") or _ASSIGNMENT.match(words[at])):
+            at += 1
+        at += own
+    return words[at:]
 
 
-def _script_of(command: Sequence[str]) -> str | None:
+def _script_of(words: Sequence[str]) -> str | None:
     """Return the script given to a shell by `-c`, or None."""
-    for number, word in enumerate(command[1:-1], 1):
-        if word.startswith("-") and word.endswith("c"):
-            return command[number + 1]
-    return None
+    pairs = itertools.pairwise(words[1:])
+    return next((script for option, script in pairs if option.startswith("-") and option.endswith("c")), None)
 
 
 def join_path(folder: str | None, path: str) -> str | None:
