@@ -14,7 +14,7 @@ from workbench.base.printable import one_line
 from workbench.facts.calls import ToolCall, all_calls, exit_code
 from workbench.facts.prohibitions import Forbids, Prohibition
 from workbench.facts.shell import program_of, views
-from workbench.facts.shell_lines import MAX_LINE_CHARS, UNKNOWN, SimpleCommand, commands_of, join_path
+from workbench.facts.shell_lines import UNKNOWN, SimpleCommand, commands_of, join_path
 from workbench.facts.tools import ActionKind, normal_path, tool_name
 from workbench.session import Message
 
@@ -76,8 +76,6 @@ def _never_ran(called: ToolCall) -> bool:
 def _certain_commands(line: str, called: ToolCall) -> Iterator[tuple[bool, SimpleCommand]]:
     """Yield the commands of a line, each with True if it surely ran: not in a branch, after `||`, or after a test or a
     command that may have failed."""
-    if len(line) > MAX_LINE_CHARS:
-        return
     failed = called.ok is False
     entered = not (failed and called.result is not None and "cd: " in called.result.text)
     certain = branches = _MAY_BRANCH.search(line) is None

@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.base.session_caches import session_cache
-from workbench.facts.shell_lines import MAX_LINE_CHARS, UNKNOWN, SimpleCommand, commands_of, join_path
+from workbench.facts.shell_lines import UNKNOWN, SimpleCommand, commands_of, join_path
 
 EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
@@ -32,22 +32,17 @@ class Effect(Struct, frozen=True):
 @session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """Return the effects of `line` on files in order, each once; () for a read-only line. Never raises."""
-    if len(line) > MAX_LINE_CHARS or not _MAY_TOUCH.search(line):
-        return ()
     commands = commands_of(line)
     found: dict[tuple[EffectKind, str, str], Effect] = {}
-    for number, command in enumerate(commands):
-        last = number == len(commands) - 1
+    for command in commands:
         for kind, path, program in _effects_of(command):
-            found[kind, path, program] = Effect(kind, path, program, last)
+            found[kind, path, program] = Effect(kind, path, program, command is commands[-1])
     return tuple(found.values())
 
 
 @session_cache(4096)
 def views(line: str) -> tuple[str, ...]:
     """Return the files that `line` shows by name (`cat a.py`, `sed -n 1,9p b.py`) in order, each once."""
-    if len(line) > MAX_LINE_CHARS or not _MAY_SHOW.search(line):
-        return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
         program, arguments, folder = program_of(command)
@@ -57,13 +52,6 @@ def views(line: str) -> tuple[str, ...]:
             if path and not _PATTERN.search(path):
                 found[path] = None
     return tuple(found)
-
-
-_MAY_TOUCH = re.compile(
-    r"(?<![\w.-])(?:rm|rmdir|unlink|mv|cp|ln|mkdir|touch|tee|truncate|git|sed|perl|curl|wget)(?![\w.-])"
-    r"|(?<![-=<])>(?!&\d|>?[ ]?/dev/|\()"
-)
-"""Words of which every line with a recognized effect on files has one."""
 
 
 Effects = Iterator[tuple[EffectKind, str]]
@@ -161,10 +149,12 @@ def _tee(arguments: Sequence[str]) -> Effects:
     return (("modified" if options & {"-a", "--append"} else "created", path) for path in paths)
 
 
-def _in_place(arguments: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Effects:
-    """Yield the files that `sed -i` or `perl -pi` edit: the arguments after the script, or all if an option gives the
-    script."""
-    words, files = list(arguments), []
+def _files_after_script(
+    arguments: Sequence[str], script: Sequence[str], edits: re.Pattern[str]
+) -> tuple[bool, list[str]]:
+    """Return whether `sed` or `perl` edits its files in place, and the files: the arguments after the script, or all if
+    an option gives the script."""
+    words, files = list(arguments), list[str]()
     in_place = scripted = False
     while words:
         word = words.pop(0)
@@ -172,7 +162,7 @@ def _in_place(arguments: Sequence[str], script: Sequence[str], edits: Callable[[
             files += words
             break
         if word.startswith("-") and len(word) > 1:
-            if edits(word):
+            if edits.match(word):
                 in_place = True
                 if words and words[0] == "":
                     words.pop(0)  # empty suffix that BSD sed requires
@@ -182,18 +172,20 @@ def _in_place(arguments: Sequence[str], script: Sequence[str], edits: Callable[[
             scripted = scripted or word.startswith(("--expression=", "--file="))
         else:
             files.append(word)
-    return (("modified", path) for path in (files if scripted else files[1:]) if in_place and path)
+    return in_place, files if scripted else files[1:]
 
 
-def _sed(arguments: Sequence[str]) -> Effects:
-    script = ("-e", "-f", "--expression", "--file")
-    return _in_place(
-        arguments, script, lambda word: word.startswith("--in-place") or re.match(r"-[nErsz]*i", word) is not None
-    )
+_SED = (("-e", "-f", "--expression", "--file"), re.compile(r"-[nErsz]*i|--in-place"))
+_PERL = (("-e", "-E"), re.compile(r"-[0-7lnpw]*i"))
+"""Options that give a script, and those that edit in place."""
 
 
-def _perl(arguments: Sequence[str]) -> Effects:
-    return _in_place(arguments, ("-e", "-E"), lambda word: re.match(r"-[0-7lnpw]*i", word) is not None)
+def _edits_in_place(script: Sequence[str], edits: re.Pattern[str]) -> Callable[[Sequence[str]], Effects]:
+    def rule(arguments: Sequence[str]) -> Effects:
+        in_place, files = _files_after_script(arguments, script, edits)
+        return (("modified", path) for path in files if in_place)
+
+    return rule
 
 
 def _git_rm(arguments: Sequence[str]) -> Effects:
@@ -236,10 +228,8 @@ def _paths_shown(*valued: str) -> Callable[[Sequence[str]], Sequence[str]]:
 
 
 def _shown_by_sed(arguments: Sequence[str]) -> Sequence[str]:
-    options, words = _split_options(arguments, ("-e", "-f", "--expression", "--file"))
-    if any(re.match(r"-[nErsz]*i|--in-place", option) for option in options):
-        return ()
-    return words if options & {"-e", "-f", "--expression", "--file"} else words[1:]
+    in_place, files = _files_after_script(arguments, *_SED)
+    return () if in_place else files
 
 
 def _paths_in_commit(arguments: Sequence[str]) -> Sequence[str]:
@@ -247,7 +237,6 @@ def _paths_in_commit(arguments: Sequence[str]) -> Sequence[str]:
     return [path for _, colon, path in (word.partition(":") for word in _split_options(arguments)[1]) if colon]
 
 
-_MAY_SHOW = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac|git)(?![\w.-])")
 _PATTERN = re.compile(r"[*?]|^\d+$")
 _VIEWERS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
     "cat": _paths_shown(),
@@ -284,8 +273,8 @@ _RULES: Mapping[str, Callable[[Sequence[str]], Effects]] = {
     "cp": _moves_or_copies(None),
     "ln": _moves_or_copies(None),
     "tee": _tee,
-    "sed": _sed,
-    "perl": _perl,
+    "sed": _edits_in_place(*_SED),
+    "perl": _edits_in_place(*_PERL),
     "curl": _saves_download("-o"),
     "wget": _saves_download("-O"),
     "git rm": _git_rm,

@@ -29,10 +29,8 @@ UNKNOWN = "\0"
 def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
     """Return whether exit status 0 of a line proves that its last wanted command succeeded. It does not in a pipe
     without `pipefail`, or before `|| true` or `; echo`. `is_wanted` gets a command's words joined by blanks."""
-    if len(line) > MAX_LINE_CHARS:
-        return False
     strict = piping = False
-    covered = True
+    covered = len(line) <= MAX_LINE_CHARS
     for command in commands_of(line):
         if command.words[:1] == ["set"]:
             strict = strict or any(word.startswith("-") and "e" in word for word in command.words[1:])
@@ -51,14 +49,14 @@ def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
 def simple_commands(line: str) -> tuple[str, ...]:
     """Return the simple commands of a line, words joined by blanks, without redirections, assignments, `cd` and wrapper
     programs. An unknown word is `…`."""
-    if len(line) > MAX_LINE_CHARS:
-        return ()
     covered = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
     return tuple(one for one in covered if one and not one.startswith(("cd ", "set ", "export ")))
 
 
-def commands_of(line: str) -> list[SimpleCommand]:
-    commands = _Reader(line).read()
+@session_cache(4096)
+def commands_of(line: str) -> Sequence[SimpleCommand]:
+    """Return the simple commands of a line, in order; () for a line over `MAX_LINE_CHARS`. Never raises."""
+    commands = _Reader(line).read() if len(line) <= MAX_LINE_CHARS else []
     if commands and commands[-1].then in (";", "\n"):
         commands[-1].then = ""
     return commands
