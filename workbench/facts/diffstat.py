@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.facts.calls import ToolCall
-from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS, normal_path
+from workbench.facts.tools import normal_path, patch_texts
 
 MAX_ALIGNED = 250_000
 """Limit for the product of two texts' line counts. Above it they are compared as multisets of lines, because aligning
@@ -105,17 +105,13 @@ def text_replacements(called: ToolCall) -> Iterator[TextReplacement]:
 
 def _patch_replacements(text: str) -> Iterator[TextReplacement]:
     """Yield the hunks of an `apply_patch` text."""
-    path, sides = "", (list[str](), list[str]())
-    for line in (*text.split("\n"), "@@"):
-        header = _PATCH_FILE.match(line)
-        if line[:1] in (" ", "-", "+"):
-            for side in (0, 1) if line[0] == " " else (int(line[0] == "+"),):
-                sides[side].append(line[1:])
-        elif header or line.startswith("@@"):
-            if path and any(sides):
-                yield TextReplacement(path, "\n".join(sides[0]), "\n".join(sides[1]))
-            path = normal_path(header[2]) if header else path
-            sides = ([], [])
+    for path, lines in _patched_files(text):
+        for hunk in "\n".join(["", *lines]).split("\n@@"):
+            signed = hunk.split("\n")[1:]
+            old = [line[1:] for line in signed if line.startswith((" ", "-"))]
+            new = [line[1:] for line in signed if line.startswith((" ", "+"))]
+            if old or new:
+                yield TextReplacement(path, "\n".join(old), "\n".join(new))
 
 
 def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChange]:
@@ -125,9 +121,9 @@ def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChang
         return
     patch = _patch_text(data)
     if patch:
-        for change in _patch_changes(patch):
-            written.pop(change.path, None)
-            yield change
+        for path, lines in _patched_files(patch):
+            written.pop(path, None)
+            yield FileChange(path, *(sum(line.startswith(sign) for line in lines) for sign in "+-"))
         return
     for action in touched:
         path = normal_path(action.target)
@@ -136,7 +132,7 @@ def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChang
             written.pop(path, None)
             yield FileChange(path, 0, len((before or "").splitlines()))
         elif fragments := _replacements(data):
-            added, removed = _total_lines(fragments)
+            added, removed = map(sum, zip(*(_lines_changed(old, new) for old, new in fragments), strict=True))
             written.pop(path, None)
             if before is not None:
                 written[path] = _apply(before, fragments)
@@ -177,11 +173,6 @@ def _apply(text: str, fragments: Sequence[Fragment]) -> str:
     return text
 
 
-def _total_lines(fragments: Sequence[Fragment]) -> tuple[int, int]:
-    counts = [_lines_changed(old, new) for old, new in fragments]
-    return sum(added for added, _ in counts), sum(removed for _, removed in counts)
-
-
 def _lines_changed(before: str, after: str) -> tuple[int, int]:
     """Return the lines added and removed between two texts."""
     old, new = before.splitlines(), after.splitlines()
@@ -199,27 +190,19 @@ def _lines_changed(before: str, after: str) -> tuple[int, int]:
 
 
 def _patch_text(data: ToolInput) -> str:
-    for key in (*PATCH_KEYS, *COMMAND_KEYS):
-        value = data.get(key)
-        text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
-        if isinstance(text, str) and "*** Begin Patch" in text:
-            return text.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
-    return ""
+    found = next((text for text in patch_texts(data) if "*** Begin Patch" in text), "")
+    return found.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
 
 
-def _patch_changes(text: str) -> list[FileChange]:
-    """Return the changes of an `apply_patch` text; a moved file counts at its new path."""
-    found: list[FileChange] = []
+def _patched_files(text: str) -> list[tuple[str, list[str]]]:
+    """Return the files of an `apply_patch` text with their lines in it; a moved file counts at its new path."""
+    found: list[tuple[str, list[str]]] = []
     for line in text.split("\n"):
         if header := _PATCH_FILE.match(line):
-            path = normal_path(header[2])
-            if header[1] is None and found:
-                found[-1] = FileChange(path, found[-1].added, found[-1].removed)
-            else:
-                found.append(FileChange(path, 0, 0))
-        elif found and line[:1] in ("+", "-"):
-            last, more = found[-1], line[0] == "+"
-            found[-1] = FileChange(last.path, last.added + more, last.removed + (not more))
+            moved = found.pop()[1] if header[1] is None and found else []
+            found.append((normal_path(header[2]), moved))
+        elif found:
+            found[-1][1].append(line)
     return found
 
 

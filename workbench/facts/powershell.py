@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from workbench.base.session_caches import session_cache
 from workbench.facts import shell
 from workbench.facts.shell import Effect, EffectKind
-from workbench.facts.shell_lines import MAX_LINE_CHARS
+from workbench.facts.shell_lines import MAX_LINE_CHARS, join_path
 
-_HERE = re.compile(r"@(['\"])[ \t]*\r?\n")
 _TOKEN = re.compile(
-    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"`]|`.)*(?:\"|`?\Z)|[;|\n{}]|[\d*]?>&\d|[\d*]?>>?|[^\s;|{}'\">]+", re.DOTALL
+    r"@(?:'[ \t]*\r?\n.*?(?:\n'@|\Z)|\"[ \t]*\r?\n.*?(?:\n\"@|\Z))"
+    r"|'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"`]|`.)*(?:\"|`?\Z)|[;|\n{}]|[\d*]?>&\d|[\d*]?>>?|[^\s;|{}'\">]+",
+    re.DOTALL,
 )
-"""A quoted text, a separator, a redirection or a word. An unclosed quote extends to the end: linear time."""
+"""A here-string, a quoted text, a separator, a redirection or a word. An open quote extends to the end: linear time."""
 _ASSIGNMENT = re.compile(r"\$(\w+)([-+*/%]?=)")
 _VALUE = re.compile(r"['\"].*|\$\w+|\d+", re.DOTALL)
 """A value that the line shows; a bare word after `=` is a command, whose output is unknown."""
@@ -42,7 +43,7 @@ def effects(line: str) -> tuple[Effect, ...]:
     found: dict[tuple[EffectKind, str], Effect] = {}
     folder: str | None = ""
     variables: dict[str, str] = {}
-    for words in _statements(_without_here_strings(line)):
+    for words in _statements(line):
         if (assignment := _assignment(words)) is not None:
             name, operator, words = assignment
             if operator == "=" and len(words) == 1 and _VALUE.fullmatch(words[0]):
@@ -67,17 +68,6 @@ def effects(line: str) -> tuple[Effect, ...]:
     return tuple(found.values())
 
 
-def _without_here_strings(line: str) -> str:
-    text, at = "", 0
-    while (start := _HERE.search(line, at)) is not None:
-        end = line.find(f"\n{start[1]}@", start.end() - 1)
-        if end < 0:
-            break
-        text += line[at : start.start()] + "''"
-        at = end + 3
-    return text + line[at:]
-
-
 def _statements(text: str) -> Iterator[list[str]]:
     words: list[str] = []
     for token in [*_TOKEN.findall(text), ";"]:
@@ -99,8 +89,10 @@ def _assignment(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
 
 
 def _expanded(word: str, variables: dict[str, str]) -> str:
-    """Return a word without quotes, and with the values of variables that the line has set. In single quotes `$` is
-    literal: it becomes a full-width `＄`, which `_resolved` turns back."""
+    """Return a word without quotes, and with the values of variables that the line has set; "" for a here-string. In
+    single quotes `$` is literal: it becomes a full-width `＄`, which `_resolved` turns back."""
+    if word[:1] == "@" and "\n" in word:
+        return ""
     if word[:1] == "'":
         return word[1:-1].replace("''", "'").replace("$", "＄")
     word = word[1:-1] if word[:1] == '"' else word
@@ -110,15 +102,10 @@ def _expanded(word: str, variables: dict[str, str]) -> str:
 def _resolved(folder: str | None, path: str) -> str | None:
     if _VARIABLE.search(path) or not path or path.startswith("-"):
         return None
-    path = path.replace("＄", "$").replace("\\", "/")
-    if path.startswith(("/", "~")) or path[1:2] == ":":
-        return posixpath.normpath(path)
-    return None if folder is None else posixpath.normpath(posixpath.join(folder, path))
+    return join_path(folder, path.replace("＄", "$").replace("\\", "/"))
 
 
 def _cmdlet_effects(cmdlet: str, arguments: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
-    if not cmdlet:
-        return
     paths: list[str] = []
     words = iter(arguments)
     appends = any(word.lower() == "-append" for word in arguments)
@@ -130,7 +117,7 @@ def _cmdlet_effects(cmdlet: str, arguments: Sequence[str]) -> Iterator[tuple[Eff
             next(words, None)
         elif not low.startswith("-"):
             paths.append(word)
-    if not paths:
+    if not cmdlet or not paths:
         return
     if cmdlet == "remove-item":
         yield from (("deleted", path) for one in paths for path in one.rstrip(",").split(","))

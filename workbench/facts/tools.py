@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -177,13 +177,16 @@ _EDITOR: dict[str, ActionKind | None] = {
 }
 
 
-def _patch(tool_input: ToolInput) -> tuple[ToolAction, ...]:
-    for key in (*PATCH_KEYS, *COMMAND_KEYS):
-        value = tool_input.get(key)
+def patch_texts(tool_input: ToolInput) -> Iterator[str]:
+    """Yield the texts in a call's input that may be a patch."""
+    for value in map(tool_input.get, (*PATCH_KEYS, *COMMAND_KEYS)):
         text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
-        if isinstance(text, str) and (found := patch_actions(text)):
-            return found
-    return _edit(tool_input)
+        if isinstance(text, str):
+            yield text
+
+
+def _patch(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    return next(filter(None, map(patch_actions, patch_texts(tool_input))), None) or _edit(tool_input)
 
 
 def _shell(tool_input: ToolInput) -> tuple[ToolAction, ...]:
