@@ -181,12 +181,9 @@ def _input_values(call: ToolUse) -> list[str]:
 def _background_status(called: ToolCall, later: ToolResult) -> bool | None:
     """Return whether a background command succeeded, by the exit code in `later`, a fetched result; its known status if
     that has none."""
-    text_of_result = later.text[:300] + "\n" + later.text[-300:]
-    return (
-        called.ok
-        if exit_code(text_of_result) is None
-        else _succeeded(later, called.actions, refused=_is_refused(later))
-    )
+    if exit_code(f"{later.text[:300]}\n{later.text[-300:]}") is None:
+        return called.ok
+    return _succeeded(later, called.actions, refused=_is_refused(later))
 
 
 _OPEN_TOOLS = ("open", "create")
@@ -218,8 +215,8 @@ def _build_call(
     ok = _succeeded(result, requested, refused=refused)
     if shells := [action.target for action in requested if action.kind == "command"]:
         effects_of = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
-        done = [effect for line in shells for effect in effects_of(line)]
-        requested = (*_shell_actions(() if refused else done, result, ok, known), *requested)
+        done = [effect for line in shells for effect in effects_of(line) if not refused]
+        requested = (*_shell_actions(done, result, ok, known), *requested)
     actions = tuple([_as_modified(action, known) for action in requested])
     for action in actions if ok is not False else ():
         if action.kind == "deleted":
@@ -240,8 +237,6 @@ def _shell_actions(
     found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
 ) -> Iterator[ToolAction]:
     """Yield the effects of command lines on files, except those that the result denies."""
-    if not found:
-        return
     text = "" if result is None else result.text[:4000]
     for effect in dict.fromkeys(found):
         if not _is_denied(effect, text, ok):
@@ -259,11 +254,8 @@ def _is_denied(effect: Effect, text: str, ok: bool | None) -> bool:
     zsh_message = rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$"
     if not effect.program and f": {effect.path}" in text and re.search(zsh_message, text, re.M):
         return True
-    subject = effect.program or effect.path
-    return (
-        f"{subject}: " in text
-        and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(subject)}: ", text, re.M) is not None
-    )
+    subject = f"{effect.program or effect.path}: "
+    return subject in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(subject)}", text, re.M) is not None
 
 
 _CONTINUES_ON_ERROR = frozenset(("rm", "rmdir"))
@@ -375,18 +367,10 @@ def last_line(result: ToolResult | None) -> str:
     """Return the line that reports the outcome, near the end of a result; else the last line. "" without a result."""
     if result is None:
         return ""
-    lines = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
-    lines = [line for line in lines if _is_informative(line)]
-    return outcome_line(lines) if lines else ""
-
-
-def outcome_line(lines: Sequence[str]) -> str:
-    """Return the last line that reports the outcome of a run, else the last line. `lines` must not be empty."""
-    return next((line for line in reversed(lines[-14:]) if _OUTCOME.search(line[:400])), lines[-1])
-
-
-def _is_informative(line: str) -> bool:
-    return _WRITTEN.search(line) is not None and not OUTPUT_WRAPPER.match(line) and exit_code(line[:400]) is None
+    lines = [line.strip() for line in reversed(result.text[-4000:].split("\n")[-14:])]
+    lines = [line for line in lines if _WRITTEN.search(line) and not OUTPUT_WRAPPER.match(line)]
+    lines = [line for line in lines if exit_code(line[:400]) is None]
+    return next((line for line in lines if _OUTCOME.search(line[:400])), "".join(lines[:1]))
 
 
 _WRITTEN = re.compile(r"[^\W_]")

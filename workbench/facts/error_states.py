@@ -36,26 +36,22 @@ class ErrorStates:
         self._passed: dict[str, list[int]] = {}
         self._failed: dict[str, list[int]] = {}
         self._unknown: dict[str, int] = {}
+        self._written: dict[str, list[tuple[int, str]]] = {}
+        self._changed: dict[str, int] = {}
+        self._last_action = -1
         for number, (called, key) in enumerate(zip(calls, self._keys, strict=True)):
             for attempt in (key, *checks_of(called)) if key else ():
                 if called.ok is None:
                     self._unknown[attempt] = number
                 else:
                     (self._passed if called.ok else self._failed).setdefault(attempt, []).append(number)
-        self._written: dict[str, list[tuple[int, str]]] = {}
-        for number, called in enumerate(calls):
-            for action in called.actions if called.ok else ():
-                if action.kind in CHANGES:
-                    path = normal_path(action.target)
+            for path in _changed_paths(called) if called.ok is not False else ():
+                if called.ok:
                     self._written.setdefault(posixpath.basename(path), []).append((number, path))
-        self._changed: dict[str, int] = {}
-        for number, called in enumerate(calls):
-            if called.ok is not False:
-                self._changed.update(
-                    (folder, number) for path in _changed_code(called) for folder in ("", _folder(path))
-                )
-        doing = [n for n, called in enumerate(calls) if called.ok is not False and not _is_read_only(called)]
-        self._last_action = max(doing, default=-1)
+                if not _PROSE.search(path):  # no test or build depends on prose
+                    self._changed[""] = self._changed[_folder(path)] = number
+            if called.ok is not False and not _is_read_only(called):
+                self._last_action = number
         self._last_request = max((index for index, message in enumerate(messages) if message.starts_round), default=-1)
         self._reports = [(at, text) for at, one in enumerate(messages) if is_agent_message(one) and (text := one.text)][
             -REPORT_TEXTS:
@@ -145,10 +141,10 @@ class ErrorStates:
             later = simple_commands(one.actions[-1].target)
             soon = number <= failed + RETRY_CALLS
             if last in later or (soon and stem and any(_command_stem(part) == stem for part in later)):
-                yield number, f"`{clip_at_word(core_command(one.actions[-1].target), 80)}` succeeded soon after"
+                yield number, f"{quoted_command(one)} succeeded soon after"
                 return
             if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in later):
-                yield number, f"concluded by `{clip_at_word(core_command(one.actions[-1].target), 80)}`"
+                yield number, f"concluded by {quoted_command(one)}"
                 return
 
     def _is_open(self, failed: int, line: str) -> bool:
@@ -184,7 +180,7 @@ class ErrorStates:
                     return f"succeeded after {normal_path(changed[-1].target)} was {changed[-1].kind}"
         before = self._calls[later - 1]
         if later - 1 > failed and before.ok and is_command(before):
-            return f"succeeded after `{clip_at_word(core_command(before.actions[-1].target), 80)}`"
+            return f"succeeded after {quoted_command(before)}"
         return "succeeded when tried again"
 
 
@@ -209,6 +205,10 @@ def is_command(called: ToolCall) -> bool:
     return bool(called.actions) and called.actions[-1].kind == "command"
 
 
+def quoted_command(called: ToolCall, most: int = 80) -> str:
+    return f"`{clip_at_word(core_command(called.actions[-1].target), most)}`"
+
+
 def checks_of(called: ToolCall) -> tuple[str, ...]:
     """Return the tests and builds that a call runs, each as a simple command."""
     if not is_command(called) or not is_check(called.actions[-1].target):
@@ -229,10 +229,6 @@ def _named_as_failed(called: ToolCall) -> tuple[str, ...]:
     return tuple(part for part in checks_of(called) if part.split(" ")[-1] in names)
 
 
-def _changes(called: ToolCall) -> bool:
-    return any(action.kind in CHANGES for action in called.actions)
-
-
 _PROSE = re.compile(r"\.(?:md|mdx|txt|rst|adoc|log)$", re.IGNORECASE)
 _ENVIRONMENT_ERROR = re.compile(
     r"command not found|not recognized as|not installed|\brequires? (?!.{0,80}\bargument)|permission denied|"
@@ -240,8 +236,6 @@ _ENVIRONMENT_ERROR = re.compile(
     re.IGNORECASE,
 )
 """Errors of the environment, which no file change resolves."""
-
-
 _LOCATED = re.compile(r"^\W{0,8}(\S{1,200}\.\w{1,8})(?::\d{1,7}|\(\d{1,7},)")
 _STILL_FAILING = re.compile(
     r"\bstill (?:fail|broken|open|red)|\bpre-?existing\b|\bknown (?:issue|failure)|\b(?:not|n't)(?: yet)?(?: been)? "
@@ -250,10 +244,8 @@ _STILL_FAILING = re.compile(
 )
 
 
-def _changed_code(called: ToolCall) -> Iterator[str]:
-    """Yield the changed files that a test or build may depend on, without prose."""
-    changed = (normal_path(action.target) for action in called.actions if action.kind in CHANGES)
-    return (path for path in changed if not _PROSE.search(path))
+def _changed_paths(called: ToolCall) -> list[str]:
+    return [normal_path(action.target) for action in called.actions if action.kind in CHANGES]
 
 
 def _folder(path: str) -> str:
@@ -288,11 +280,9 @@ READ_ONLY_COMMAND = re.compile(
 
 
 def _is_read_only(called: ToolCall) -> bool:
-    if not called.actions:
-        return True
-    if not is_command(called):
-        return not _changes(called)
-    return all(map(READ_ONLY_COMMAND.match, simple_commands(called.actions[-1].target))) and not _changes(called)
+    if _changed_paths(called):
+        return False
+    return not is_command(called) or all(map(READ_ONLY_COMMAND.match, simple_commands(called.actions[-1].target)))
 
 
 def attempt_key(called: ToolCall) -> str:
@@ -327,8 +317,6 @@ def _test_name(line: str) -> str:
 
 
 _OPTION = re.compile(r"^(\w+) -[Cc] \S+ (?=\w)")
-
-
 _SCRIPT = re.compile(r"^\.{0,2}[\w./\\-]+\.(?:ps1|sh|bat|cmd|py|js|mjs|ts|rb)$")
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from workbench.base.text import clip_at_word
 from workbench.facts.calls import OUTPUT_WRAPPER, ToolCall, last_line
-from workbench.facts.commands_and_paths import core_command
-from workbench.facts.error_states import ErrorStates, checks_of, is_command, may_find_nothing
+from workbench.facts.error_states import ErrorStates, checks_of, is_command, may_find_nothing, quoted_command
 from workbench.facts.fact import Fact
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import searched_part
@@ -81,10 +79,11 @@ def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Itera
 def _call_text(called: ToolCall) -> str:
     if not called.actions:
         return called.call.name
-    last = called.actions[-1]
-    if last.kind == "command":
-        return f"`{clip_at_word(core_command(last.target), 100)}`"
-    return f"{called.call.name} {normal_path(last.target)}"
+    return (
+        quoted_command(called, 100)
+        if is_command(called)
+        else f"{called.call.name} {normal_path(called.actions[-1].target)}"
+    )
 
 
 def _if_sentence(line: str) -> str:

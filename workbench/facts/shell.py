@@ -189,8 +189,7 @@ def _edits_in_place(script: Sequence[str], edits: re.Pattern[str]) -> Callable[[
 
 
 def _git_rm(arguments: Sequence[str]) -> Effects:
-    options, paths = _split_options(arguments)
-    return (("deleted", path) for path in (() if "--cached" in options else paths))
+    return iter(()) if "--cached" in arguments else _each_path("deleted")(arguments)
 
 
 _FILE = re.compile(r"(?:^|/)[^/]*\w\.[A-Za-z]\w{0,5}$|^\.$")
@@ -199,16 +198,14 @@ _FILE = re.compile(r"(?:^|/)[^/]*\w\.[A-Za-z]\w{0,5}$|^\.$")
 def _checkout(arguments: Sequence[str]) -> Effects:
     """Yield the paths that `git checkout` restores: those after `--`, else words that look like files and not like
     branches. One side of a merge, or another commit's version, modifies the file instead of restoring it."""
-    if any(word in ("-b", "-B", "--orphan", "--detach", "-t", "--track") for word in arguments):
+    before = [*itertools.takewhile("--".__ne__, arguments)]
+    options, words = _split_options(before)
+    if options & {"-b", "-B", "--orphan", "--detach", "-t", "--track"}:
         return iter(())
-    options, words = _split_options(arguments)
-    if "--" in arguments:
-        marked = list(arguments[arguments.index("--") + 1 :])
-        other = [word for word in arguments[: arguments.index("--")] if not word.startswith("-") and word != "HEAD"]
-        kind: EffectKind = "modified" if other or options & {"--theirs", "--ours"} else "reverted"
-        return ((kind, path) for path in marked)
-    kind = "modified" if options & {"--theirs", "--ours"} else "reverted"
-    return ((kind, word) for word in words if _FILE.search(word))
+    marked = arguments[len(before) + 1 :]
+    elsewhere = options & {"--theirs", "--ours"} or (marked and any(word != "HEAD" for word in words))
+    paths = marked or [word for word in words if _FILE.search(word)]
+    return (("modified" if elsewhere else "reverted", path) for path in paths)
 
 
 def _restore(arguments: Sequence[str]) -> Effects:

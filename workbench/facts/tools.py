@@ -139,18 +139,12 @@ def _paths_within(value: object, depth: int) -> Iterable[str]:
         yield from _paths(value, depth - 1)
 
 
+def _each_path(kind: ActionKind) -> Rule:
+    return lambda tool_input: tuple(ToolAction(kind, path) for path in _paths(tool_input))
+
+
 def _read(tool_input: ToolInput) -> tuple[ToolAction, ...]:
-    if tool_input.get("type") == "directory":
-        return ()
-    return tuple(ToolAction("viewed", path) for path in _paths(tool_input))
-
-
-def _write(tool_input: ToolInput) -> tuple[ToolAction, ...]:
-    return tuple(ToolAction("created", path) for path in _paths(tool_input))
-
-
-def _delete(tool_input: ToolInput) -> tuple[ToolAction, ...]:
-    return tuple(ToolAction("deleted", path) for path in _paths(tool_input))
+    return () if tool_input.get("type") == "directory" else _each_path("viewed")(tool_input)
 
 
 def _edit(tool_input: ToolInput) -> tuple[ToolAction, ...]:
@@ -163,7 +157,7 @@ def _edit(tool_input: ToolInput) -> tuple[ToolAction, ...]:
         kind = "created"
     if kind is None or (kind == "viewed" and tool_input.get("type") == "directory"):
         return ()
-    return tuple(ToolAction(kind, path) for path in _paths(tool_input))
+    return _each_path(kind)(tool_input)
 
 
 _EDITOR: dict[str, ActionKind | None] = {
@@ -237,32 +231,22 @@ _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*(?:\n|\Z))+")
 """Comments before a command. A script with a shebang is recognized by its commands, too."""
 
 
-def _for_tools(rule: Rule, *names: str) -> dict[str, Rule]:
-    return dict.fromkeys(names, rule)
-
-
 _RULES: dict[str, Rule] = {
-    # Claude Code, OpenHands, opencode, pi; Gemini CLI; Cline and Roo; Augment and Copilot CLI; SWE-agent; Cursor.
-    **_for_tools(
-        _read, "read", "notebookread", "read_file", "read_many_files", "read_files", "view", "open", "view_file"
-    ),
-    **_for_tools(_write, "write", "write_file", "write_to_file", "save_file", "create", "create_file", "new_file"),
-    **_for_tools(
-        _edit, "edit", "multiedit", "multi_edit", "notebookedit", "edit_file", "edit_notebook", "replace", "insert"
-    ),
-    **_for_tools(
-        _edit, "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_replace", "editor"
-    ),
-    # Editors with a `command`: Augment, OpenHands, SWE-agent, goose, Anthropic's own.
-    **_for_tools(_edit, "str_replace_editor", "file_editor", "text_editor", "str_replace", "undo_edit"),
-    **_for_tools(_edit, "str_replace_based_edit_tool", "str_replace_edit", "edit_block"),
-    **_for_tools(_patch, "apply_patch", "applypatch", "patch"),
-    **_for_tools(_delete, "remove_files", "delete_file", "delete_files", "remove_file"),
-    **_for_tools(_shell, "bash", "shell", "local_shell", "local_shell_call", "exec_command", "terminal"),
-    **_for_tools(
-        _shell, "launch_process", "run_shell_command", "execute_command", "run_commands", "execute_bash", "run"
-    ),
-    **_for_tools(
-        _shell, "powershell", "run_terminal_cmd", "run_command", "cmd_run", "unified_exec", "shell_command", "exec"
-    ),
+    name: rule
+    for rule, names in (
+        # Claude Code, OpenHands, opencode, pi; Gemini CLI; Cline and Roo; Augment and Copilot CLI; SWE-agent; Cursor.
+        (_read, "read notebookread read_file read_many_files read_files view open view_file"),
+        (_each_path("created"), "write write_file write_to_file save_file create create_file new_file"),
+        (_edit, "edit multiedit multi_edit notebookedit edit_file edit_notebook replace insert replace_in_file"),
+        (_edit, "apply_diff insert_content search_and_replace search_replace editor"),
+        # Editors with a `command`: Augment, OpenHands, SWE-agent, goose, Anthropic's own.
+        (_edit, "str_replace_editor file_editor text_editor str_replace undo_edit str_replace_based_edit_tool"),
+        (_edit, "str_replace_edit edit_block"),
+        (_patch, "apply_patch applypatch patch"),
+        (_each_path("deleted"), "remove_files delete_file delete_files remove_file"),
+        (_shell, "bash shell local_shell local_shell_call exec_command terminal launch_process run_shell_command"),
+        (_shell, "execute_command run_commands execute_bash run powershell run_terminal_cmd run_command cmd_run"),
+        (_shell, "unified_exec shell_command exec"),
+    )
+    for name in names.split()
 }
