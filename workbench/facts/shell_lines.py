@@ -1,6 +1,6 @@
 """Parser for POSIX shell command lines: quotes, substitutions, here-documents, `cd`, and assignments and loops with
-literal words. Values that only the machine knows (output of a command, an unset variable) become an unknown word.
-Nothing is run or looked up. Linear in the line."""
+literal words. Values that only the machine knows (output of a command, an unset variable) become `UNKNOWN`. Nothing is
+run or looked up. Linear in the line."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
 @session_cache(4096)
 def simple_commands(line: str) -> tuple[str, ...]:
     """Return the simple commands of a line, words joined by blanks, without redirections, assignments, `cd` and wrapper
-    programs. An unknown word is `…`."""
+    programs. An unknown part of a word is `…`."""
     covered = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
     return tuple(one for one in covered if one and not one.startswith(("cd ", "set ", "export ")))
 
 
 @session_cache(4096)
 def commands_of(line: str) -> Sequence[SimpleCommand]:
-    """Return the simple commands of a line, in order; () for a line over `MAX_LINE_CHARS`. Never raises."""
+    """Return the simple commands of a line, in order; none for a line over `MAX_LINE_CHARS`. Never raises."""
     commands = _Reader(line).read() if len(line) <= MAX_LINE_CHARS else []
     if commands and commands[-1].then in (";", "\n"):
         commands[-1].then = ""
