@@ -28,7 +28,7 @@ from workbench.tui.middle.blocks import block_parts, fold_json, pretty, text_par
 from workbench.tui.middle.code import LONGEST, CodeHighlighter, language_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.parts import Folds, Piece, TabInput, side_by_side
-from workbench.tui.middle.recorded import _ground_of
+from workbench.tui.middle.recorded import _checker_of
 from workbench.tui.middle.tabs import TABS, abridged_parts
 from workbench.tui.plain import figure
 from workbench.tui.plan_words import split_line
@@ -281,5 +281,5 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
 
 def test_what_stands_only_in_a_secret_founds_no_claim_of_a_recorded_summary() -> None:
     said = Message("u", "user", (Text("Set DB_PASSWORD=vault/Heron_77.py in src/weir.py now."),))
-    found = _ground_of(Shape((said,)), (Span(0, 1),)).check("It changed `vault/Heron_77.py` and `src/weir.py`.")
+    found = _checker_of(Shape((said,)), (Span(0, 1),)).check("It changed `vault/Heron_77.py` and `src/weir.py`.")
     assert [one.text for one in found.unsupported] == ["vault/Heron_77.py"]

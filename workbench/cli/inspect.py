@@ -59,7 +59,7 @@ MAX_WARNINGS = 10
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
-    help="The transcript: complete, compact (requests and last answers in full), or quiet (last answers only).",
+    help="The transcript: complete, compact (requests and last answers in full), or quiet (the last answer).",
 )
 @click.option("--compact", "verbosity", flag_value="compact", help="The same as --verbosity compact.")
 @click.option("--quiet", "verbosity", flag_value="quiet", help="The same as --verbosity quiet.")
@@ -183,7 +183,7 @@ class Inspected(Struct, frozen=True):
     session_cost: SessionCost | None
     layers: Sequence[Layer]
     epoch_list: Sequence[EpochSizes]
-    round_list: Sequence[Stretch]
+    round_list: Sequence[RoundSizes]
 
 
 def _inspected(found: OpenedEpoch, exact: ExactCount | None) -> Inspected:
@@ -215,7 +215,7 @@ def _inspected(found: OpenedEpoch, exact: ExactCount | None) -> Inspected:
         session_cost=session_cost(session),
         layers=layers(context),
         epoch_list=list(epochs(session)),
-        round_list=list(stretches(context)),
+        round_list=list(round_sizes(context)),
     )
 
 
@@ -240,7 +240,7 @@ def epochs(session: Session) -> Iterator[EpochSizes]:
         yield EpochSizes(epoch.number, len(messages), rounds, exchanges, epoch.ended_by)
 
 
-class Stretch(Struct, frozen=True):
+class RoundSizes(Struct, frozen=True):
     """A round; with `round` None the messages before the first round, or an unanswered request, as `note` says.
 
     `number` (from 1), `message` (id) and `time` (seconds since 1970, UTC) belong to its first message.
@@ -259,7 +259,7 @@ class Stretch(Struct, frozen=True):
     first_words: str
 
 
-def stretches(context: Context) -> Iterator[Stretch]:
+def round_sizes(context: Context) -> Iterator[RoundSizes]:
     """Yield the complete context in order: the messages before the first round, the rounds, the unanswered request."""
     rounds = context.shape.rounds
     parts: list[tuple[int | None, str, Span]] = [(None, "before the first round", rounds.preamble)]
@@ -272,7 +272,7 @@ def stretches(context: Context) -> Iterator[Stretch]:
             calls = sum(len(message.calls) for message in messages)
             words = one_line(first.user_text or first.text, FIRST_WORDS)
             at = (number, note, span.start + 1, first.id, first.time, len(span))
-            yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
+            yield RoundSizes(*at, calls, size.chars, size.tokens, size.basis, words)
 
 
 def _sizes(found: OpenedEpoch) -> dict[str, Table]:
@@ -284,7 +284,7 @@ def _sizes(found: OpenedEpoch) -> dict[str, Table]:
     rounds = (
         Row((one.round, one.note, one.number, one.message, one.time, one.messages, one.calls, one.chars, one.tokens,
              one.basis.name.lower(), one.first_words))
-        for one in stretches(found.context)
+        for one in round_sizes(found.context)
     )  # fmt: skip
     ended = "ended_by trigger tokens_before:tokens:recorded_tokens"
     epoch_rows = (

@@ -147,7 +147,7 @@ def _earlier_summary(request: SummaryRequest) -> list[Fields]:
     return [{"role": "user", "content": f"<earlier_summary>\n{request.previous}\n</earlier_summary>"}]
 
 
-def _read_block(response: Fields, usage: Usage | None, seconds: float, least: str = "") -> Answer:
+def _read_block(response: Fields, usage: Usage | None, seconds: float, hint: str = "") -> Answer:
     content = response.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     block = next((block for block in blocks if block.get("type") == "compaction"), None)
@@ -157,7 +157,7 @@ def _read_block(response: Fields, usage: Usage | None, seconds: float, least: st
     if block is None and stop == "max_tokens":
         return SummaryFailed("truncated", "the answer reached the limit of output tokens before it held a summary")
     if block is None:
-        return SummaryFailed("error", f"the server did not compact (stop reason {stop}){least}")
+        return SummaryFailed("error", f"the server did not compact (stop reason {stop}){hint}")
     text = block.get("content")
     if not isinstance(text, str) or not text.strip():
         if not block.get("encrypted_content"):
@@ -210,9 +210,9 @@ def _read_items(response: Fields, usage: Usage | None, seconds: float) -> Answer
         return SummaryFailed("error", "the server did not compact: its answer has no compaction item")
     if not sealed.get("encrypted_content"):
         return SummaryFailed("empty", "the server could not make a summary: its compaction item has no content")
-    read_answer = [text for item in items for text in _texts(item.get("content"))]
+    texts = [text for item in items for text in _texts(item.get("content"))]
     return ServerSummary(
-        "\n\n".join([*read_answer, UNREADABLE]),
+        "\n\n".join([*texts, UNREADABLE]),
         str(response.get("model") or ""),
         usage,
         seconds,

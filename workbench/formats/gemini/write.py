@@ -47,8 +47,8 @@ _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}
 _REQUEST = "Request: "
 
 _NOT_MESSAGES = ("id", "sessionId")
-"""Keys of records that are not copied: replaced messages have an id, metadata, which line 1 holds, a session id.
-Records with a key that begins with `$`, which change the history, are not copied either."""
+"""Records with one of these keys are not copied: `id` is in messages that are replaced, `sessionId` in metadata, which
+line 1 repeats. Nor are records with a key that begins with `$`, which change the history."""
 
 
 class _Writer:

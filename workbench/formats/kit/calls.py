@@ -274,7 +274,7 @@ def _part(block: Block) -> object:
 
 
 SHARED_LINES = 0.5
-"""Share of common lines above which two system prompts are the same prompt, and above which a message contains a
+"""Share of common lines from which two system prompts are the same prompt, and from which a message contains a
 response."""
 
 _LINE = 20

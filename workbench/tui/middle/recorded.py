@@ -44,9 +44,9 @@ def recorded_parts(view: TabInput) -> Parts:
         return [TextPart(words + _trigger_words(recorded), "title")]
     run = bench.result or bench.offline
     our = [p.message for p in run.outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
-    ground = _ground(bench, run.outcome)
+    checker = _checker(bench, run.outcome)
     count = bench.layout.sizes.meter.text_tokens
-    theirs = (text := summary_inside(their.text), count(text), ground.check(text))
+    theirs = (text := summary_inside(their.text), count(text), checker.check(text))
     from workbench.analysis.recorded_compactions import recorded_outcome
     from workbench.analysis.retention import is_unreadable
 
@@ -62,7 +62,7 @@ def recorded_parts(view: TabInput) -> Parts:
         found = _losses("theirs", theirs[2], they_lost)
         return [*parts, *_table([("theirs", *theirs, they_lost)]), *found, *_whole("Theirs", theirs[0])]
     text = "\n\n".join(summary_inside(message.text) for message in our)
-    ours = (text, count(text), ground.check(text))
+    ours = (text, count(text), checker.check(text))
     we_lost = bench.retention(run.outcome).lost
     who = "the last run" if bench.result else "an offline run by the extractive summarizer"
     framed = figure(sum(len(message.text) for message in our))
@@ -90,16 +90,16 @@ def _trigger_words(recorded: Compaction) -> str:
     return " · ".join(filter(None, (trigger, before))) or "trigger not recorded"
 
 
-def _ground(bench: Bench, outcome: Outcome) -> SummaryChecker:
+def _checker(bench: Bench, outcome: Outcome) -> SummaryChecker:
     replaced = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
     spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in replaced)
     spans = spans or (Span(0, len(bench.messages)),)
-    return _ground_of(bench.layout.shape, spans)
+    return _checker_of(bench.layout.shape, spans)
 
 
 @newest_per_shape
-def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> SummaryChecker:
-    """Grounding of the messages in `spans`, cached: a head of 60 000 messages takes seconds."""
+def _checker_of(shape: Shape, spans: tuple[Span, ...]) -> SummaryChecker:
+    """Checker of claims against the messages in `spans`, cached: a head of 60 000 messages takes seconds."""
     from workbench.analysis.grounding import SummaryChecker
 
     return SummaryChecker([message for span in spans for message in shape.masked[span.start : span.stop]])

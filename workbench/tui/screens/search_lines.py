@@ -24,8 +24,8 @@ from workbench.tui.widgets.list_keys import Lined, found_in, hit
 
 class SearchLinesScreen(ModalScreen[None]):
     HELP = """\
-Type what to find; between slashes it is a regular expression. enter stays at the line found, n and N go to the others \
-then; esc goes back to where you were."""
+Type what to find; between slashes it is a regular expression. enter stays at the line found; n and N then go to the \
+other matches; esc goes back to where you were."""
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("cancel", "leave", "Cancel", "Back to the line where you were."),
         HELP_KEY,
