@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.kit.outline import FEW, MANY, SPAN, glimpse, outline
+from workbench.formats.kit.outline import FEW, LEVELS, MANY, SPAN, glimpse, outline
 
 LONG = "long " * SPAN
 """A text, five times as long as is given of one."""
@@ -90,3 +90,74 @@ def test_what_is_no_document_has_no_keys(data: bytes) -> None:
     found, _ = outline(data)
     assert not isinstance(found, dict) or set(found) <= {"a"}
     glimpse(data)
+
+
+@pytest.mark.parametrize(
+    ("head", "value"),
+    [
+        (b'{"a": 1}', {"a": 1}),
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+        (b'{"a": NaN}', {"a": pytest.approx(float("nan"), nan_ok=True)}),
+        (b'{"a": "b', {"a": "b"}),
+        (b'{"a": "b\\', {"a": "b"}),
+        (b'{"a": "b\\u00e', {"a": "b"}),
+        (b'{"a": "b\\u00e9', {"a": "b\u00e9"}),
+        (b'{"a": "b\\\\', {"a": "b\\"}),
+        (b'{"a": "b\\\\u00', {"a": "b\\u00"}),
+        (b'{"a": "\\\\\\', {"a": "\\"}),
+        (b'{"a": ["b", "c', {"a": ["b", "c"]}),
+        (b'[{"a": {"b": ["c', [{"a": {"b": ["c"]}}]),
+        (b'{"a": 1, "b', {"a": 1}),
+        (b'{"a": 1, "b"', {"a": 1}),
+        (b'{"a": 1, "b":', {"a": 1}),
+        (b'{"a": 1, "b": tr', {"a": 1}),
+        (b'{"a": 1, "b": 12', {"a": 1}),
+        (b'{"a": 1, "b": 12 ', {"a": 1, "b": 12}),
+        (b'{"a": 1, "b": {', {"a": 1, "b": {}}),
+        (b'{"a": 1, "b": {"c', {"a": 1, "b": {}}),
+        (b'{"a": [1, 2', {"a": [1]}),
+        (b'{"a": [1, 2]', {"a": [1, 2]}),
+        (b'{"a": [1, 2],', {"a": [1, 2]}),
+        (b'{"a": {"b": 1}, "c": [', {"a": {"b": 1}, "c": []}),
+        (b'"text', None),
+        (b"12", 12),
+        (b'"', None),
+        (b"", None),
+        (b"{", {}),
+        (b"[", []),
+        (b"no JSON", None),
+        (b'{"a": 1} {"b": 2}', None),
+        (b'{"a": 1} "b', None),
+        (b'{"a": 1]', None),
+        (b"]", None),
+        (b"[" * 200, "deep"),
+        (b"[" * 201, None),
+    ],
+    ids=range(37),
+)
+def test_a_document_that_is_cut_off_is_closed_at_its_last_whole_value(head: bytes, value: Any) -> None:
+    found = glimpse(head)
+    if value == "deep":
+        assert json.dumps(found) == "[" * 200 + "]" * 200
+    else:
+        assert found == value
+
+
+@pytest.mark.parametrize(("levels", "kept"), [(LEVELS, True), (LEVELS + 1, False)])
+@pytest.mark.parametrize("wrap", [lambda one: {"in": one}, lambda one: [one]])
+def test_values_are_outlined_down_to_so_many_levels(levels: int, kept: bool, wrap: Any) -> None:
+    value: Any = {"long": LONG, "z": 1}
+    for _ in range(levels - 1):
+        value = wrap(value)
+    found = of({"top": value})["top"]
+    for _ in range(levels - 1):
+        found = next(iter(found.values() if isinstance(found, dict) else found), {})
+    assert ("z" in found) is kept
+
+
+def test_a_list_at_the_top_and_other_values_have_their_end() -> None:
+    assert outline(b"x[1, 2]  ", 1) == ([1, 2], 7)
+    assert outline(b" 12 ,") == (12, 3)
+    assert outline(b'"a" 2') == ("a", 3)
+    assert outline(b"") == (None, 0)
+    assert outline(b'{"a": [1}')[1] == 9

@@ -34,7 +34,8 @@ _WORD = re.compile(rb'[^\s,:"\[\]{}]*')
 _NEXT = re.compile(rb"[\s,]*")
 _END = re.compile(rb"\s*[\]}]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"', re.DOTALL)
-_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+_CUT_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$")
+"""An escape that is cut off, after complete escapes of backslashes."""
 
 
 def outline(data: bytes, at: int = 0) -> tuple[Any, int]:
@@ -149,7 +150,7 @@ def _closed(text: str) -> str:
         if mark == '"':  # a string cut off by the end of the head
             if before != ":" and (not open_brackets or open_brackets[-1] == "}"):
                 break
-            return _CUT_ESCAPE.sub("", text) + '"' + "".join(reversed(open_brackets))
+            return _CUT_ESCAPE.sub(r"\1", text) + '"' + "".join(reversed(open_brackets))
         if mark in "{[":
             open_brackets.append("}" if mark == "{" else "]")
             if len(open_brackets) > DEEPEST:
