@@ -9,8 +9,18 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.formats.kit import database
-from workbench.formats.kit.database import WORDS, connect_to_bytes, rows, tables_of
+from workbench.formats.kit import database, limits
+from workbench.formats.kit.database import (
+    WORDS,
+    connect,
+    connect_for_listing,
+    connect_to_bytes,
+    describe_oversized_value,
+    is_database,
+    rows,
+    tables_in,
+    tables_of,
+)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -126,3 +136,128 @@ def test_a_column_is_known_by_its_name_in_any_letters() -> None:
         base.execute("CREATE TABLE messages (ID, Session_Id)")
         base.execute("INSERT INTO messages VALUES ('m', 's')")
         assert rows(base, "SELECT * FROM messages WHERE id = 'm'") == [{"id": "m", "session_id": "s"}]
+
+
+NOTES = frozenset(["notes"])
+
+
+def made(path: Path, *, logged: bool = False) -> bytes:
+    """A database with two rows; `logged`: in write-ahead mode, the log written to it."""
+    with closing(sqlite3.connect(path)) as base:
+        if logged:
+            base.execute("PRAGMA journal_mode = WAL")
+        base.execute("CREATE TABLE notes (id, Text)")
+        base.executemany("INSERT INTO notes VALUES (?, ?)", [(1, "a"), (2, b"\xff")])
+        base.execute("INSERT INTO notes VALUES (3, CAST(x'ff41' AS TEXT))")
+        base.commit()
+    return path.read_bytes()
+
+
+ROWS = [{"id": 1, "text": "a"}, {"id": 2, "text": b"\xff"}, {"id": 3, "text": "�A"}]
+
+
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_database_is_read_from_its_file_and_from_its_bytes(tmp_path: Path, logged: bool) -> None:
+    path = tmp_path / "x.db"
+    data = made(path, logged=logged)
+    before = files(tmp_path)
+    assert tables_of(data) == tables_of(path) == {"notes": {"id", "Text"}}
+    with connect_to_bytes(path, data, NOTES, "Kit") as found:
+        assert rows(found, "SELECT * FROM notes") == ROWS
+        assert rows(found, "SELECT id FROM notes WHERE text = ? AND id = ?", "a", "1") == []
+        assert rows(found, "SELECT id FROM notes WHERE text = ?", "a") == [{"id": 1}]
+    with connect(path) as found:
+        assert rows(found, "SELECT * FROM notes") == ROWS
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            found.execute("DELETE FROM notes")
+    assert files(tmp_path) == before
+
+
+def test_a_database_is_read_with_the_log_next_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("CREATE TABLE notes (id)")
+        base.execute("INSERT INTO notes VALUES (1)")
+        base.commit()
+        before = files(tmp_path)
+        with connect_to_bytes(path, path.read_bytes(), NOTES, "Kit") as found:
+            assert rows(found, "SELECT * FROM notes") == [{"id": 1}]
+        assert files(tmp_path) == before
+
+
+def test_another_database_is_refused_with_what_to_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    data = made(path)
+    with pytest.raises(BadInput) as raised, connect_to_bytes(path, data, NOTES | {"more"}, "Kit"):
+        pass
+    assert str(raised.value) == f"{path} is a database without Kit's tables; open Kit's own database."
+
+
+def test_an_error_of_a_query_is_told_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    data = made(path)
+    with pytest.raises(BadInput) as raised, connect_to_bytes(path, data, NOTES, "Kit") as found:
+        rows(found, "SELECT * FROM more")
+    assert str(raised.value) == (
+        f"{path}: the database cannot be read (no such table: more); close Kit and open a copy."
+    )
+    with pytest.raises(BadInput) as raised, connect_for_listing(path) as found:
+        rows(found, "SELECT * FROM more")
+    assert str(raised.value) == "The database cannot be read (no such table: more)."
+
+
+@pytest.mark.parametrize(("steps", "fits"), [(40, True), (2, False)])
+def test_queries_may_take_so_many_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, fits: bool
+) -> None:
+    monkeypatch.setattr(database, "_STEPS", steps)
+    path = tmp_path / "x.db"
+    made(path)
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT count(*) AS c FROM n"
+    with connect(path) as found:
+        if fits:
+            assert rows(found, many) == [{"c": 5000}]
+        else:
+            with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+                rows(found, many)
+
+
+def test_a_table_whose_module_is_unknown_has_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    made(path)
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA writable_schema = ON")
+        base.execute(
+            "INSERT INTO sqlite_master VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING gone(a)')"
+        )
+        base.commit()
+    with connect(path) as found:
+        assert tables_in(found) == {"notes": {"id", "Text"}, "odd": frozenset()}
+
+
+def test_a_database_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    for data, is_one in ((b"SQLite format 3\x00 and more", True), (b"SQLite format 3", False), (b"", False)):
+        path.write_bytes(data)
+        assert is_database(path) is is_one
+    assert not is_database(tmp_path)
+    assert not is_database(tmp_path / "gone")
+
+
+def test_only_a_database_longer_than_a_value_may_be_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.db"
+    size = len(made(path))
+    with closing(sqlite3.connect(path)) as base:
+        base.execute('CREATE TABLE "a ""b" ("c ""d" TEXT)')
+        base.execute('INSERT INTO "a ""b" VALUES (?)', ("x" * 1_200_000,))
+        base.commit()
+    assert size < 1_000_000
+    monkeypatch.setattr(limits, "LONGEST_TEXT", path.stat().st_size)
+    assert describe_oversized_value(path) == ""
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 1_100_000)
+    assert describe_oversized_value(path) == "a row of its table 'a \"b' holds more than 1 MB in 'c \"d'"
+    path.write_bytes(b"x" * 1_200_000)
+    assert describe_oversized_value(path) == ""

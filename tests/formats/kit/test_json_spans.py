@@ -41,6 +41,13 @@ def test_what_is_not_json_is_a_value_error(text: str) -> None:
         array_items(text) if not text.startswith("{") else object_items(text)
 
 
+def test_json_that_is_nested_too_deeply_is_told_as_such() -> None:
+    with pytest.raises(ValueError, match=r"^nested too deeply$"):
+        array_items("[" * 100_000)
+    with pytest.raises(ValueError, match=r"^expected ':' at character 4$"):
+        object_items('{"a"}')
+
+
 def test_only_the_named_values_change() -> None:
     raw = b'{ "a" :1,"b":"\xff\xc3\xa9 \x01", "c" : {"a":5} }  '
     assert replace_fields(raw, {"a": b'"new"'}) == raw.replace(b":1", b':"new"')
@@ -49,6 +56,7 @@ def test_only_the_named_values_change() -> None:
     assert replace_fields(b'{"a":1}', {"z": b"2", "y": b"3"}) == b'{"a":1,"z":2,"y":3}'
     assert replace_fields(b"{}", {"z": b"2"}) == b'{"z":2}'
     assert replace_fields(b'{"a":1,"a":2}', {"a": b"3"}) == b'{"a":3,"a":3}'
+    assert replace_fields(b'{"a":{"b":1} }', {"z": b"2"}) == b'{"a":{"b":1} ,"z":2}'
     assert field_of(raw, "c") == b'{"a":5}'
     assert field_of(raw, "d") is None
 

@@ -14,7 +14,8 @@ from workbench.formats.kit import limits
 from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.jsonl import records_of
-from workbench.formats.kit.limits import beyond
+from workbench.formats.kit.limits import beyond, enough, limit_warnings, line_beyond
+from workbench.session import LoadWarning
 
 LONGEST, MOST = 100, 20
 
@@ -145,3 +146,77 @@ def test_the_column_of_such_a_cell_is_named_before_the_file_is_read(
         with pytest.raises(BadInput) as raised:
             way(path)
         assert str(raised.value) == refused + "delete that row from a copy and open the copy."
+
+
+@pytest.mark.parametrize(
+    ("longest", "most", "size"), [(100, 20, 40), (100, 49, 98), (100, 50, 100), (100, 51, 100), (30, 20, 30)]
+)
+def test_so_many_bytes_are_within_each_limit(
+    longest: int, most: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LONGEST_TEXT", longest)
+    monkeypatch.setattr(limits, "MOST_VALUES", most)
+    assert enough() == size
+
+
+def test_the_size_of_a_text_is_told_in_whole_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LONGEST_TEXT", 2_000_000)
+    for letters, told_of_it in ((1_999_998, ""), (1_999_999, "a text of 2 MB"), (2_999_998, "a text of 3 MB")):
+        assert beyond(b'["' + b"x" * letters + b'"]', 0, letters + 4) == told_of_it
+
+
+def test_only_what_lies_between_the_ends_is_counted() -> None:
+    values = b"[" + b"1," * MOST + b"1]"
+    assert beyond(values, 0, len(values)) == "more than 20 values"
+    assert beyond(values, 1, len(values)) == ""
+    fits = b"," * 50 + b"[" + b"1," * (MOST - 1) + b"1]" + b" " * 40 + b"," * 50
+    assert beyond(fits, 50, len(fits) - 50) == ""
+    texts = b'["' + b"," * 30 + b'"' + b',"a,"' * 19 + b"]"
+    assert beyond(texts, 0, len(texts)) == ""
+    assert beyond(texts[:-1] + b",1]", 0, len(texts) + 2) == "more than 20 values"
+
+
+GIANT = b'{"a":"' + b"x" * (LONGEST - 1) + b'"}'
+SHORT = b'{"b": 1}'
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (GIANT, 1),
+        (GIANT.replace(b"xx", b"x", 1), None),
+        (b"\n" + GIANT, 2),
+        (b"\xef\xbb\xbf" + GIANT, 1),
+        (b"\n" * 1_000 + GIANT, None),
+        (SHORT + b"\n" + GIANT + b"\n" + SHORT, 2),
+        ((SHORT + b"\n") * 40 + GIANT, 41),
+        (b"[\n" + b"1,\n" * 40 + b'"' + b"x" * LONGEST + b'"]', 42),
+        (SHORT + b"\n" + b"x" * 39 + b"\n" + GIANT, 3),
+        (SHORT + b"\n" + b" " * 60 + b"\n\n" + GIANT + b"\n" + GIANT, 4),
+        (SHORT + b"\n" + b" " * 60 + b"\n" + SHORT, None),
+        (b"no JSON\n" + GIANT, None),
+    ],
+)
+def test_the_first_line_that_is_too_much(data: bytes, line: int | None) -> None:
+    assert line_beyond(data) == (None if line is None else (line, "a text of 0 MB"))
+
+
+def test_warnings_of_a_kind_differ_in_names_and_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_WARNINGS", 2)
+    given = [
+        LoadWarning("has no id", 1),
+        LoadWarning("names 'a' 5 times", 2),
+        LoadWarning("has no id", 3),
+        LoadWarning('names "b\\"c" 12\xa0345 times', 4),
+        LoadWarning("has no id", 5),
+        LoadWarning("names 'it\\'s' 1\u202f000 times", 6),
+        LoadWarning("has no id", 7),
+        LoadWarning("names a 5 times", 8),
+    ]
+    assert limit_warnings(given[:4]) == tuple(given[:4])
+    assert limit_warnings(given) == (
+        *given[:4],
+        given[7],
+        LoadWarning("2 more warnings of this kind, the last: has no id", 7),
+        LoadWarning("1 more warnings of this kind, the last: names 'it\\'s' 1\u202f000 times", 6),
+    )

@@ -141,3 +141,23 @@ def test_the_tail_is_the_unbroken_run_of_kept_messages_in_file_order(
 )
 def test_the_usage_of_a_record_is_set_to_zero(raw: bytes, change: bytes | None) -> None:
     assert usage_reset(raw, {"in": b"0"}) == ({} if change is None else {"message": change})
+
+
+def test_a_copied_line_keeps_its_own_id() -> None:
+    data = b'{"id":"own","parentId":"x"}'
+    records = Records(data)
+    records.add(0, len(data), 1)
+    writer = _Writer(Session("f", Path(), (), records), "new")
+    writer.copy(0)
+    assert (writer.data, writer.losses) == (b'{"id":"own","parentId":null}\n', [])
+
+
+def test_each_record_of_a_kept_message_is_copied_with_it() -> None:
+    kept: list[tuple[str, int]] = []
+
+    class Keeper(_Order):
+        def keep(self, message: Message, record: int) -> None:
+            kept.append((message.id, record))
+
+    Keeper(Session("f", Path(), (), Records(b""))).write_messages([message(1, 2)], 0, [])
+    assert kept == [("m", 1), ("m", 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from workbench.base.errors import BadInput
 from workbench.formats.format import no_progress
 from workbench.formats.kit.transcript import Transcript
-from workbench.session import Compaction, LoadWarning, Message, Session, Text
+from workbench.session import Compaction, LoadWarning, Message, Records, Session, Text
 
 
 class _Reader(Transcript):
@@ -71,3 +72,23 @@ def test_a_file_without_messages_is_refused() -> None:
     with pytest.raises(BadInput) as refused:
         _read()
     assert str(refused.value) == "diary.jsonl is a diary without entries; open another one."
+
+
+def test_a_reader_begins_with_nothing() -> None:
+    records = Records(b"")
+    reader = _Reader(Path("diary.jsonl"), records)
+    assert (reader.path, reader.records) == (Path("diary.jsonl"), records)
+    assert (reader.messages, reader.sent, reader.epochs, reader.warnings, reader.errors) == ([], [], [], [], [])
+    assert (reader.copies, reader.model, reader.title, reader.window.tokens) == (frozenset(), None, "", None)
+    assert reader.unknown == Counter()
+    assert [reader.branch_without(removed) for removed in ((), {0})] == [range(0), []]
+
+
+def test_a_session_holds_the_file_and_each_epoch_its_copies() -> None:
+    done, first = list[tuple[int, int]](), frozenset([0])
+    data = b'{"say": "one"}\n{"say": "/compact"}\n{"say": "two"}\n'
+    session = _Reader.read(Path("diary.jsonl"), data, lambda at, size: done.append((at, size)))
+    assert (session.format, session.path, session.records.data) == ("diary", Path("diary.jsonl"), data)
+    assert [(epoch.copies, epoch.window) for epoch in session.epochs] == [(first, None), (first, 1000)]
+    assert done == [(0, len(data)), (len(data), len(data))]
+    assert session.branch == [0]

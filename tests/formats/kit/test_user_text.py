@@ -7,7 +7,9 @@ import json
 import pytest
 
 from workbench.formats.agent_texts import TEXTS, split_user_text, with_user_text
-from workbench.formats.kit.user_text import user_words_in
+from workbench.formats.kit.user_text import AgentTexts, Refusal, is_injected, merged, user_words_in
+from workbench.formats.kit.user_text import split_user_text as split
+from workbench.formats.kit.user_text import with_user_text as with_words
 from workbench.session import Media, Message, Text, ToolResult, ToolUse
 
 REMINDER = "<system-reminder>\nThe oven is on.\n</system-reminder>"
@@ -128,3 +130,85 @@ def test_what_is_said_through_a_tool(tool: str, given: dict[str, object], text: 
 def test_what_a_format_marked_stays() -> None:
     marked = Message("b", "tool", (ToolResult("t", (Text(f"{REFUSED}no"),), user_text="never"),))
     assert with_user_text([marked]) == (marked,)
+
+
+def test_the_texts_of_agents_are_merged_in_their_order() -> None:
+    def first(given: object, text: str) -> list[str]:
+        return ["first"] if "1" in text else []
+
+    def second(given: object, text: str) -> list[str]:
+        return [" ", "second "]
+
+    no = Refusal("No", lambda text: text[3:] or None)
+    never = Refusal("N", lambda text: "never")
+    one = AgentTexts(("a",), ("w",), ("End",), {"ask": (first,), "say": (first,)}, (no,))
+    two = AgentTexts(("b",), ("v",), ("Fin",), {"ask": (second,)}, (never,))
+    both = merged(one, two)
+    assert both == AgentTexts(
+        ("a", "b"), ("w", "v"), ("End", "Fin"), {"ask": (first, second), "say": (first,)}, (no, never)
+    )
+    assert merged() == AgentTexts()
+
+    def words(text: str, call: ToolUse | None = None) -> str:
+        return user_words_in(call, ToolResult("t", (Text(text),)), both)
+
+    ask = ToolUse("t", "ask", "raw")
+    assert [words("1", ask), words("2", ask), words("2", ToolUse("t", "say", {})), words("1")] == [
+        "first",
+        "second",
+        "",
+        "",
+    ]
+    assert [words("No: why", ask), words("No:", ask), words("Na"), words("a No: why")] == [" why", "never", "never", ""]
+
+
+KIT = AgentTexts(("note",), ("q",), ("Bye.*",))
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("<note>a</note>\n<note>b</note>", [put_in("<note>a</note>\n<note>b</note>")]),
+        ("x\n <note a='1'>a</note>y", [own("x"), put_in("\n <note a='1'>a</note>"), own("y")]),
+        ("<note>a\n<note>b</note>c</note>d", [put_in("<note>a\n<note>b</note>"), own("c</note>d")]),
+        ("<note>a <q>b</q></note> <q>c</q>", [put_in("<note>a <q>b</q></note> <q>"), own("c"), put_in("</q>")]),
+        ("<note>open <q>b</q>", [own("<note>open"), put_in(" <q>"), own("b"), put_in("</q>")]),
+        ("<note>open\n<note>\n<q>b</q>", [own("<note>open\n<note>"), put_in("\n<q>"), own("b"), put_in("</q>")]),
+        ("Hi\n\nBye now\n", [own("Hi"), put_in("\n\nBye now\n")]),
+        ("Hi\n\nBye <q>now</q>", [own("Hi"), put_in("\n\nBye <q>now</q>")]),
+        ("<q>Hi</q>\n\nBye", [put_in("<q>"), own("Hi"), put_in("</q>\n\nBye")]),
+        ("Hi Bye", [own("Hi Bye")]),
+        ("<notes>a</notes>", [own("<notes>a</notes>")]),
+        ("a a<q> a</q>", [own("a a"), put_in("<q> "), own("a"), put_in("</q>")]),
+        ("<q> </q>", [put_in("<q> </q>")]),
+    ],
+)
+def test_tags_wrappers_and_closings_of_an_agent(text: str, blocks: list[Text]) -> None:
+    assert [*split(text, KIT)] == blocks
+
+
+def test_only_a_message_of_injected_texts_is_injected() -> None:
+    assert is_injected((put_in("a"), put_in("b")))
+    assert not is_injected((put_in("a"), own("b")))
+    assert not is_injected((put_in("a"), Media("image/png", 1)))
+    assert not is_injected(())
+
+
+def test_results_get_the_users_words_from_their_own_calls() -> None:
+    known = AgentTexts(answers={"ask": (lambda given, text: [f"{given.get('q')} {text}"],)})
+    calls = Message(
+        "a", "assistant", (ToolUse("1", "ask", {"q": "one"}), ToolUse("2", "run", {}), ToolUse("3", "ask", "x"))
+    )
+    results = tuple(ToolResult(id, (Text(f"r{id}"),)) for id in "1234")
+    given = [calls, Message("b", "tool", (own("a"), *results)), Message("c", "tool", (ToolResult("1", ()),))]
+    found = with_words(given, known)
+    assert found[0] is calls
+    assert found[1].blocks == (
+        own("a"),
+        ToolResult("1", results[0].content, user_text="one r1"),
+        results[1],
+        ToolResult("3", results[2].content, user_text="None r3"),
+        results[3],
+    )
+    assert found[2].blocks == (ToolResult("1", (), user_text="one"),)
+    assert with_words([Message("b", "tool", results[1:2])], known)[0].blocks == results[1:2]
