@@ -10,19 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any
 
 from msgspec import Struct
 
 from workbench.base.text import counted
 from workbench.facts.calls import ToolCall
-from workbench.facts.tools import normal_path, patch_texts
+from workbench.facts.tools import ToolInput, input_of, normal_path, patch_texts
 
 MAX_ALIGNED = 250_000
 """Limit for the product of two texts' line counts. Above it they are compared as multisets of lines, because aligning
 them takes too long."""
 
-ToolInput = dict[str, Any]
 Fragment = tuple[str, str]
 
 _PATCH_FILE = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): ?(.+?)\s*$")
@@ -89,7 +87,7 @@ def text_replacements(called: ToolCall) -> Iterator[TextReplacement]:
     nothing."""
     if called.ok is False or not any(action.kind in ("created", "modified") for action in called.actions):
         return
-    data: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    data = input_of(called.call)
     if patch := _patch_text(data):
         yield from _patch_replacements(patch)
         return
@@ -115,12 +113,9 @@ def _patch_replacements(text: str) -> Iterator[TextReplacement]:
 
 
 def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChange]:
-    data: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    data = input_of(called.call)
     touched = [action for action in called.actions if action.kind in ("created", "modified", "deleted")]
-    if not touched:
-        return
-    patch = _patch_text(data)
-    if patch:
+    if touched and (patch := _patch_text(data)):
         for path, lines in _patched_files(patch):
             written.pop(path, None)
             yield FileChange(path, *(sum(line.startswith(sign) for line in lines) for sign in "+-"))
@@ -133,7 +128,6 @@ def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChang
             yield FileChange(path, 0, len((before or "").splitlines()))
         elif fragments := _replacements(data):
             added, removed = map(sum, zip(*(_lines_changed(old, new) for old, new in fragments), strict=True))
-            written.pop(path, None)
             if before is not None:
                 written[path] = _apply(before, fragments)
             yield FileChange(path, added, removed)

@@ -67,8 +67,7 @@ def actions_of(call: ToolUse) -> tuple[ToolAction, ...]:
     rule = _RULES.get(tool_name(call.name))
     if rule is None:
         return ()
-    tool_input = call.input if isinstance(call.input, dict) else {"input": call.input}
-    actions = rule(tool_input)
+    actions = rule(input_of(call))
     return actions if len(actions) < 2 else tuple(dict.fromkeys(actions))
 
 
@@ -169,6 +168,11 @@ _EDITOR: dict[str, ActionKind | None] = {
     "remove": "deleted",
     "diff": None,
 }
+
+
+def input_of(call: ToolUse) -> ToolInput:
+    """Return a call's input as an object; other input is under the key `input`."""
+    return call.input if isinstance(call.input, dict) else {"input": call.input}
 
 
 def patch_texts(tool_input: ToolInput) -> Iterator[str]:
