@@ -1,4 +1,4 @@
-"""Terms for the measure: words of one meaning are one term, whatever their derivation ("allergic", "allergy").
+"""Terms for the measure: words of one meaning are one term ("fix", "repaired").
 
 Word tables hold the words, in the section `concepts`. The comparison of a user's own sentences (`workbench.facts`)
 keeps them apart, because a replacement must name the same thing.
@@ -31,8 +31,7 @@ def token_terms(token: str, language: str) -> tuple[str, ...]:
         return ()
     if concept := concept_of(low, language):
         return (concept,)
-    found = terms.token_terms(token, language)
-    return tuple(_DERIVED.sub("", term) if language == "english" and term.isalpha() else term for term in found)
+    return terms.token_terms(token, language)
 
 
 def concept_of(low: str, language: str) -> str:
@@ -86,6 +85,3 @@ def _particles(language: str) -> frozenset[str]:
 
 CLOCK = re.compile(r"(\d\d?)h(\d\d)")
 """Time of day in a plain form (`workbench.analysis.plain_form`); the half of the day is often left out."""
-
-_DERIVED = re.compile(r"(?<=\w{4})(?:ation|ition|ment|anc|enc|ness|iti|ion|al|ic|i)$")
-"""Ending of an English stem that was made of another word: "allergi" and "allerg"."""

@@ -286,14 +286,13 @@ class SearchedText:
         found = ABSENT
         candidates = [self._sentences[at] for at in self._candidates(wording, one.language)]
         for text in candidates:
-            if (verdict := _judge_candidate(text, wording, one)) is not None:
-                found = max(found, verdict, key=lambda one: (_RANK[one.presence], one.right))
-                if found == FactVerdict("full", True):
-                    return found
+            found = max(found, _judge_candidate(text, wording, one), key=lambda one: (_RANK[one.presence], one.right))
+            if found == FactVerdict("full", True):
+                return found
         if not found.right and len(wording.sense.parts) > 1:
             undivided = dict.fromkeys(self._undivided[text] for text in candidates if text in self._undivided)
             verdicts = (_judge_candidate(text, wording, one) for text in undivided)
-            found = next((verdict for verdict in verdicts if verdict is not None and verdict.right), found)
+            found = next((verdict for verdict in verdicts if verdict.right), found)
         if found.presence == "none" and wording.main is not None:
             shortened = self._best_sentence(wording.main, one)
             return replace(shortened, presence="part") if shortened.presence == "full" else ABSENT
@@ -354,18 +353,16 @@ def _is_denied(quotation: str, line: str) -> bool:
     return denials(_CLAUSE_END.split(before)[-1][-BEFORE_QUOTE:]) > 0 or is_rejected(before, after)
 
 
-def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactVerdict | None:
-    """Return how a sentence states `wording`; None if it does not."""
+def _judge_candidate(text: str, wording: SentenceQuery, one: FactQuery) -> FactVerdict:
+    """Return how a sentence states `wording`."""
     sense = meaning(text[:LONGEST_LINE], one.language)
     share = _share_of_words(wording, sense)
-    main = wording.main
-    alone = share < ENOUGH and is_part(main or wording, sense)
+    main = wording.main or wording
+    alone = share < ENOUGH and is_part(main, sense)
     if (share < ENOUGH and not alone) or not is_stated(wording, sense):
-        return None
-    if share < NEARLY_ALL and main and _share_of_words(main, sense) >= NEARLY_ALL and is_stated(main, sense):
+        return ABSENT
+    if alone or (share < NEARLY_ALL <= _share_of_words(main, sense) and is_stated(main, sense)):
         return replace(_judge_sentence(main, sense, "full", one.state), presence="part")
-    if alone:
-        return replace(_judge_sentence(main or wording, sense, "full", one.state), presence="part")
     return _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
 
 

@@ -7,7 +7,7 @@ correctly (`workbench.analysis.fact_check`); *contradicted* if one negates it or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from workbench.analysis.concepts import words_of
 from workbench.analysis.fact_check import SOME, FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
+from workbench.analysis.searched_lines import contains, occurrences
 from workbench.base.secrets import MASK
 from workbench.base.session_caches import session_cache
 from workbench.facts.terms import stem
@@ -67,7 +68,8 @@ class RulePattern(Struct, frozen=True):
             return False
         flat = on_one_line(text)
         return any(
-            self._is_affirmed(flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)]) for at in self._places(flat)
+            self._is_affirmed(flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)])
+            for at in occurrences(self.flat, flat)
         )
 
     def may_occur(self, text: str) -> bool:
@@ -76,21 +78,12 @@ class RulePattern(Struct, frozen=True):
 
     def occurs(self, flat: str) -> bool:
         """True if the words occur, negated or not."""
-        return any(True for _ in self._places(flat))
+        return contains(self.flat, flat)
 
     def _is_affirmed(self, quotation: str) -> bool:
         assert self.query is not None
         verdict = SearchedText([quotation]).judge(self.query)
         return verdict.right or verdict.presence == "none"  # "none": a list of bare words
-
-    def _places(self, flat: str) -> Iterator[int]:
-        """Yield offsets where it occurs by itself: not "use pnpm" in "reuse pnpm"."""
-        at = flat.find(self.flat)
-        while at >= 0:
-            before, behind = flat[max(0, at - 1) : at], flat[at + len(self.flat) :][:1]
-            if not (before.isalnum() and self.flat[0].isalnum()) and not (behind.isalnum() and self.flat[-1].isalnum()):
-                yield at
-            at = flat.find(self.flat, at + 1)
 
     def in_other_words(self, text: str) -> RuleVerdict:
         """Return the state of a rule that does not occur verbatim: paraphrased, contradicted or gone."""

@@ -82,12 +82,16 @@ def line_numbers(needle: str, text: str, starts: Sequence[int]) -> Iterator[int]
         line, at = found, text.find(needle, at + 1)
 
 
-def contains(needle: str, text: str) -> bool:
-    """True if the text occurs by itself: "12 tests" is not in "112 tests", nor `LOOM-31` in `LOOM-312`."""
+def occurrences(needle: str, text: str) -> Iterator[int]:
+    """Yield the offsets where a text occurs by itself: not "12 tests" in "112 tests", nor "use npm" in "reuse npm"."""
     at = text.find(needle)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(needle) : at + len(needle) + 1]
         if not (needle[0].isalnum() and before.isalnum()) and not (needle[-1].isalnum() and after.isalnum()):
-            return True
+            yield at
         at = text.find(needle, at + 1)
-    return False
+
+
+def contains(needle: str, text: str) -> bool:
+    """True if the text occurs by itself."""
+    return any(True for _ in occurrences(needle, text))

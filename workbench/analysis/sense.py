@@ -37,6 +37,7 @@ _CONTRAST = _pattern("contrast")
 _PREFERS, _OVER = map(_pattern, ("prefers", "over"))
 _MOVED, _SOURCE = map(_pattern, ("moved", "source"))
 _CONDITION = _pattern("condition")
+_REASON = _pattern("reason")
 _DENIED_CLAUSE = _pattern("denied_clause")
 """Beginning of a clause that negates its own verb: "branches that are not reviewed"."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
@@ -109,7 +110,11 @@ def normalized(low: str, language: str) -> str:
     "no line may be longer than 100" becomes "line may be at most 100"."""
     low = _CONTRACTED.sub(r"\1", low.replace("’", "'")).replace("€", " euro ").replace("£", " pound ")
     if _BEFORE_LIMIT.search(low):
-        low = _normalized_limits(low)
+        for limit, denied, affirmed in _LIMITS:
+            low = limit.sub(
+                lambda match, no=denied, yes=affirmed: yes if match[1] is None else f"{match[1]}{no}",  # type: ignore[misc]
+                low,
+            )
     worded, normal = _wording_patterns(language)
     return worded.sub(lambda match: f" {normal[(match.lastindex or 1) - 1]} ", low)
 
@@ -118,24 +123,17 @@ _CONTRACTED = re.compile(r"\b(i|you|we|they|he|she|it|that|there)'(?:m|d|ll|ve|r
 _NUMBER = rf"(?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)"
 _BEFORE_LIMIT = re.compile(rf"\b(?:than|over|above|under|below|after|exceed(?:s|ed|ing)?) {_NUMBER}")
 _LIMITS = tuple(
-    (re.compile(rf"\b(?:{alternatives('sense', name)}) (?={_NUMBER})"), denied, affirmed)
+    (
+        re.compile(
+            rf"(?:\b(?:no|not|never|nothing|\w+n't) (?P<between>(?:[^\s.,;:()]+ ){{0,8}}))?"
+            rf"\b(?:{alternatives('sense', name)}) (?={_NUMBER})"
+        ),
+        denied,
+        affirmed,
+    )
     for name, denied, affirmed in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
 )
-_NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){0,8}\Z)")
-"""Negation of a limit, up to eight words before it in the same clause."""
-
-
-def _normalized_limits(low: str) -> str:
-    """Replace a negated limit by the opposite limit: no longer than 100 is at most 100."""
-    for limit, denied, affirmed in _LIMITS:
-        normal, at = "", 0
-        for match in limit.finditer(low):
-            before = low[at : match.start()]
-            no = _NO_LIMIT.search(before)
-            normal += f"{before[: no.start()]}{before[no.end() :].lstrip()}{denied}" if no else f"{before}{affirmed}"
-            at = match.end()
-        low = normal + low[at:]
-    return low
+"""Limits, perhaps with a negation up to eight words before in the same clause, and what says the same."""
 
 
 @cache
@@ -238,8 +236,9 @@ def sentences_of(line: str) -> list[str]:
 
 
 def _clauses(low: str) -> list[tuple[int, int]]:
-    """Return the spans of clauses: split at punctuation, and at "and" before a negation."""
+    """Return the spans of clauses: split at punctuation, before a reason, and at "and" before a negation."""
     cuts = [match.end() for match in _CLAUSE.finditer(low)]
+    cuts += [match.start() for match in _REASON.finditer(low)]
     cuts += [match.end() for match in _AND.finditer(low) if _DENIES.search(low, match.end(), match.end() + 24)]
     edges = [0, *sorted(set(cuts)), len(low)]
     return [(start, stop) for start, stop in pairwise(edges) if start < stop]

@@ -63,8 +63,6 @@ def found_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
     for value, terms in wording.amounts:
         if any(map(value.same, sense.values)):
             have |= terms
-        elif any(value.unit == other.unit for other in sense.values):  # another amount, its unit perhaps abbreviated
-            have |= {term for term in terms if not term[0].isdigit()}
     return frozenset(have)
 
 
