@@ -316,7 +316,7 @@ def test_with_a_folder_go_the_files_that_are_known_in_it() -> None:
 @pytest.mark.parametrize(
     ("line", "commands"),
     [
-        ("case $X in a) ls a;; esac; ls b", ("ls a", "ls b")),
+        ("case $X in\n a) ls a;; esac; ls b", ("ls a", "ls b")),
         ("show() { ls a; }; show", ("ls a", "show")),
         ('grep "a\\|b\\"" c\\ d', ('grep a\\|b" c d',)),
         ("for f in a b; do ls $f$X/ $f; done", ("ls a…/ a b",)),
