@@ -95,11 +95,11 @@ def sweep_file(
 
 
 def _cell(file: str, course: Course, plan: SweepPlan, setting: tuple[Number, ...], own: Window | None) -> SweepCell:
-    held: list[float] = []
+    shares: list[float] = []
 
     def look(context: Context, outcome: Outcome) -> None:
         share = retention(context, outcome).of_context
-        held.extend([] if share is None else [share])
+        shares.extend([] if share is None else [share])
 
     try:
         preset = plan.preset_with(setting)
@@ -110,11 +110,11 @@ def _cell(file: str, course: Course, plan: SweepPlan, setting: tuple[Number, ...
         played = replay(course, preset, window, writer, watched=watched, on_outcome=on_outcome)
     except Exception as error:
         return SweepCell(file, setting, error=_reason(error))
-    return cell_of_replay(file, setting, played, held)
+    return cell_of_replay(file, setting, played, shares)
 
 
-def cell_of_replay(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[float] = ()) -> SweepCell:
-    """Return a replay as a cell; `held` are the shares of facts kept by its outcomes."""
+def cell_of_replay(file: str, setting: tuple[Number, ...], played: Replay, shares: Sequence[float] = ()) -> SweepCell:
+    """Return a replay as a cell; `shares` are the shares of facts kept by its outcomes."""
     return SweepCell(
         file,
         setting,
@@ -129,7 +129,7 @@ def cell_of_replay(file: str, setting: tuple[Number, ...], played: Replay, held:
         summaries=sum(each.requests for each in played.compacted),
         units=played.cost / (played.rates.input or 1.0),
         dollars=played.cost if played.rates.known else None,
-        retention=math.fsum(held) / len(held) if held else None,
+        retention=math.fsum(shares) / len(shares) if shares else None,
         watched=tuple(trail.last if trail.was_kept else None for trail in played.watched),
     )
 

@@ -30,7 +30,7 @@ _TAGS = ("SYSTEM_NOTICE",)
 @dataclass(frozen=True, slots=True)
 class _RecordedCompaction:
     """The SDK's compaction in the sidecar file: `items` replace the first `sources` messages. `time` is in seconds
-    since the epoch."""
+    since 1970, UTC."""
 
     items: tuple[dict[str, Any], ...]
     sources: int

@@ -75,10 +75,10 @@ class _Prompt:
 
 
 class Reader(Transcript):
-    """Reader of events. `sent_at_start`: messages sent when the running compaction `started`. `prompts`: texts that the
-    user typed since the context was last cleared. `assets`: attached data by id. `usages`: usage by API call id, and
-    `api_calls` the API call of each message. `subagents`: messages of sub-agents. `rewound`: messages removed by a
-    rewind. `events`: number of messages before each event, by event id."""
+    """Reader of events. `sent_at_start`: number of messages in the context when the running compaction `started`.
+    `prompts`: texts that the user typed since the context was last cleared. `assets`: attached data by id. `usages`:
+    usage by API call id, and `api_calls` the API call of each message. `subagents`: messages of sub-agents. `rewound`:
+    messages removed by a rewind. `events`: number of messages before each event, by event id."""
 
     empty = "a Copilot CLI session without messages; open another file"
 

@@ -72,12 +72,12 @@ def from_database(path: Path, data: bytes, id: str) -> StoredExport:
     raws = [_raw(row.get("data")) for row in (*parts, *messages)]
     check_size(path, b",".join(raws))
     warnings: list[LoadWarning] = []
-    of: dict[Any, list[dict[str, Any]]] = {}
+    parts_of: dict[Any, list[dict[str, Any]]] = {}
     for row, raw in zip(parts, raws, strict=False):
         named = {"id": row["id"], "sessionID": id, "messageID": row["message_id"]}
-        of.setdefault(row["message_id"], []).append(_with_ids(raw, named, warnings))
+        parts_of.setdefault(row["message_id"], []).append(_with_ids(raw, named, warnings))
     records = [
-        {"info": _with_ids(raw, {"id": row["id"], "sessionID": id}, warnings), "parts": of.get(row["id"], [])}
+        {"info": _with_ids(raw, {"id": row["id"], "sessionID": id}, warnings), "parts": parts_of.get(row["id"], [])}
         for row, raw in zip(messages, raws[len(parts) :], strict=True)
     ]
     info = render(_info(found[0]))

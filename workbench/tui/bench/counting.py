@@ -16,7 +16,7 @@ from workbench.formats import load_cache
 from workbench.session import Span
 from workbench.tokens import Counter, to_weigh, weights
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.store import BenchView, drawable, to_count
+from workbench.tui.bench.store import BenchView, is_drawable, to_count
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
@@ -233,6 +233,6 @@ def _layout(bench: Bench, counter: Counter) -> Layout:
     """Layout of the bench with the counts so far. If the screen would plan with it at once, its outcome is measured
     here, in the thread, so that sums are cached and the tokenizer is loaded."""
     fresh = with_counts(bench, counter)
-    if bench.is_planned and drawable(fresh):
+    if bench.is_planned and is_drawable(fresh):
         fresh.context.outcome_size(fresh.plan.outcome)
     return fresh.layout

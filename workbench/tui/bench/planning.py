@@ -17,7 +17,7 @@ from workbench.session import Message
 from workbench.tui.background import WorkCancelled, in_steps
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take_step
-from workbench.tui.bench.store import BenchView, PendingChange, drawable, moved, to_count, with_present_drawn
+from workbench.tui.bench.store import BenchView, PendingChange, is_drawable, moved, to_count, with_present_drawn
 from workbench.tui.fields import changes_model_text
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
@@ -60,7 +60,7 @@ async def make_plan(host: Host) -> None:
                 view, shown=bench, is_planned=True
             )  # the first plan is drawn even if the bench has changed meanwhile
         store.put(with_present_drawn(view))
-        if store.view.pending_split and drawable(store.bench):
+        if store.view.pending_split and is_drawable(store.bench):
             move_split(host, 0)
 
 
@@ -68,7 +68,7 @@ def move_split(host: Host, by: int) -> None:
     """Move the split `by` steps from its planned place; without a plan, note the steps in `pending_split` for later."""
     store = host.store
     by += store.view.pending_split
-    ready = store.view.is_planned and drawable(store.bench)
+    ready = store.view.is_planned and is_drawable(store.bench)
     store.put(replace(store.view, pending_split=0 if ready else by))
     if ready:
         take_step(host, partial(steps.move_split, by=by), key="split")

@@ -84,7 +84,7 @@ class PendingChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchView:
-    """Everything that is drawn of the bench, and that decides which actions are on.
+    """All data from which the bench is drawn, and which decide whether an action is on or off.
 
     `shown` is the newest bench with a plan; the present one may still be planned. Until the first plan is made
     (`is_planned` is False) it is a copy of the bench: list and messages are drawn at once. `previewed` is the bench
@@ -95,8 +95,8 @@ class BenchView:
     `remark` the strategy's note about the session, `counting` the number of counted messages and of all.
 
     `reading` is the share of the file that is read, 0 to 1, while only its end is on the bench; None if reading failed.
-    `whole` is then the complete session until it is on the bench; `epochs`, `verdict` and `usage_check` are empty until
-    all is read. `epochs` have their sizes and known losses; `usage_check` compares recorded usage once all are counted.
+    `whole` is the complete session from when it is read until it is on the bench. `epochs`, `verdict` and `usage_check`
+    are empty before. `epochs` have sizes and known losses; `usage_check` compares recorded usage once all are counted.
 
     `rule_states` are the states of the watched rules on the bench `rule_states_bench`, `assessment` is that of the
     compaction, `fixes` would keep a lost watched rule.
@@ -159,7 +159,7 @@ def to_count(bench: Bench) -> tuple[int, int] | None:
     return None if isinstance(meter, SessionMeter) and meter.counted else (0, len(bench.messages))
 
 
-def drawable(bench: Bench) -> bool:
+def is_drawable(bench: Bench) -> bool:
     """True if the bench can be drawn now: it is planned, or small enough to plan within a frame."""
     return bench.is_planned or len(bench.layout.messages) <= AT_ONCE
 
@@ -188,7 +188,7 @@ def with_present_drawn(view: BenchView) -> BenchView:
     """View with its present bench drawn, if that is possible now."""
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
-    can_draw = drawable(bench) if view.is_planned else bench.is_planned
+    can_draw = is_drawable(bench) if view.is_planned else bench.is_planned
     return replace(view, shown=bench, groups=groups, remark="", is_planned=True) if can_draw else view
 
 
