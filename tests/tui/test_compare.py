@@ -375,7 +375,7 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     assert lost.split("\n") == ["lost or wrong, the gravest first", *told, "and 27 more"]
     said = "\n".join(message.text for message in new_messages(column.outcome))
     begins = [fit(line, 70).rstrip() for line in said.split("\n") if line.strip()]
-    assert written.split("\n") == ["what it writes begins", *begins[: FEWEST - 2]]
+    assert written.split("\n") == ["beginning of the summary", *begins[: FEWEST - 2]]
 
 
 def of_size(one: Assessment, tokens: int) -> Assessment:

@@ -76,12 +76,12 @@ class ContinuityFinding(Struct, frozen=True):
         return self.kind.value.format(clip_at_word(" ".join(self.subject.split()), QUOTED))
 
 
-def continuity(shape: Shape, outcome: Outcome, held: Retention) -> tuple[ContinuityFinding, ...]:
-    """Return the breaks of continuity in an outcome. `shape` is that of its context, `held` its retention."""
+def continuity(shape: Shape, outcome: Outcome, retention: Retention) -> tuple[ContinuityFinding, ...]:
+    """Return the breaks of continuity in an outcome. `shape` is that of its context, `retention` its retention."""
     if outcome.status == "unchanged":
         return ()
     result = _Result(shape, outcome)
-    lost = lost_request(shape, held)
+    lost = lost_request(shape, retention)
     is_doubtful = lost is not None and not is_unreadable(outcome) and result.may_name(typed_request(lost.subject))
     found = [lost] if lost is not None and not is_doubtful else []
     if result.summary:
@@ -92,10 +92,10 @@ def continuity(shape: Shape, outcome: Outcome, held: Retention) -> tuple[Continu
     return tuple(found)
 
 
-def lost_request(shape: Shape, held: Retention) -> ContinuityFinding | None:
-    """Return the user's newest request if the result lacks it by the fact check; None if there is none."""
+def lost_request(shape: Shape, retention: Retention) -> ContinuityFinding | None:
+    """Return the user's newest request if the fact check finds it lost or cannot tell; else None."""
     newest = newest_request(_requests(shape))
-    known = (fact for fact in (*held.facts, *held.tail) if fact.kind == "request")
+    known = (fact for fact in (*retention.facts, *retention.tail) if fact.kind == "request")
     state = next((fact.state for fact in known if newest and fact.index == newest.index), "")
     kind = {"none": ContinuityKind.REQUEST_LOST, "unknown": ContinuityKind.REQUEST_UNKNOWN}.get(state)
     return ContinuityFinding(kind, newest.text, newest.message) if newest and kind else None
@@ -152,16 +152,16 @@ def _next_step(shape: Shape, result: _Result) -> Iterator[ContinuityFinding]:
     if result.open.is_empty:
         yield ContinuityFinding(ContinuityKind.NO_NEXT_STEP, newest.text, newest.message)
     named = (*result.open.tasks, *result.open.current)
-    wanted, form = stems(typed_request(newest.text)), fact_query("request", typed_request(newest.text))
+    wanted, query = stems(typed_request(newest.text)), fact_query("request", typed_request(newest.text))
     is_named = len(wanted & stems("\n".join(named))) >= NEAR * len(wanted)
-    if is_mere_agreement(newest.text) or is_named or (form and SearchedText(named).judge(form).presence != "none"):
+    if is_mere_agreement(newest.text) or is_named or (query and SearchedText(named).judge(query).presence != "none"):
         return
     items = SearchedText(result.open.tasks)
     for older in reversed(requests[:-1]):
-        form = (
+        query = (
             fact_query("request", typed_request(older.text)) if older.ok and not is_mere_agreement(older.text) else None
         )
-        if form and items.judge(form) == FactVerdict("full", True):
+        if query and items.judge(query) == FactVerdict("full", True):
             yield ContinuityFinding(ContinuityKind.STALE_REQUEST, older.text, older.message)
             return
 
@@ -173,11 +173,11 @@ def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding
     tasks = tasks_of(calls)
     changed = max((one.index for one in calls if any(act.kind in CHANGES for act in one.actions)), default=-1)
     done = [
-        (task, form)
+        (task, query)
         for task in tasks
         if task.status == "completed" and not result.is_kept[task.index] and len(stems(task.text)) > LEAST_WORDS
         if not (is_check(task.text.lower()) and task.index < changed)
-        if (form := fact_query("stated", task.text))
+        if (query := fact_query("stated", task.text))
     ]
     others = [stems(task.text) for task in tasks if task.status in ("pending", "in_progress")]
     others += [stems(typed_request(fact.text)) for fact in requests[-1:]]
@@ -187,9 +187,9 @@ def _finished_tasks(shape: Shape, result: _Result) -> Iterator[ContinuityFinding
         if _DONE.search(item) or any(_is_near(words, other) for other in others):
             continue
         searched = SearchedText([subject])
-        for task, form in done:
-            has_no_more = len(words & stems(task.text)) >= NEARLY_ALL * len(words)
-            if has_no_more and searched.judge(form) == FactVerdict("full", True):
+        for task, query in done:
+            is_covered = len(words & stems(task.text)) >= NEARLY_ALL * len(words)
+            if is_covered and searched.judge(query) == FactVerdict("full", True):
                 yield ContinuityFinding(ContinuityKind.FINISHED_TASK, task.text, shape.messages[task.index].id)
                 break
 

@@ -15,7 +15,7 @@ from workbench.base.values import fields_in
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 
 LONG_VALUE = 400
-"""Longest value of a call that is searched, in characters. Longer values are file content, which needs no memory."""
+"""Longest value of a call that is searched, in characters. Longer values are file contents, not to be remembered."""
 
 _URL = re.compile(r"\b[a-z][a-z+]{1,9}://[^\s<>\"'`)\]]+")
 
@@ -143,8 +143,8 @@ def _without_long_tags(text: str) -> str:
 
 
 def texts(message: Message, longest: int = 0) -> Iterator[str]:
-    """Yield texts, reasoning, results and values of calls of a message, no longer than `longest` if set. With
-    `longest`, the positions that a call passes to a tool (offset, limit) are left out."""
+    """Yield texts, reasoning, results and values of calls of a message. If `longest` is set, reasoning, long fences and
+    tags, longer values, and positions that a call passes to a tool (offset, limit) are left out."""
     for block in message.blocks:
         match block:
             case Text(text):
@@ -225,7 +225,8 @@ def plain_path(path: str, cwd: str) -> str:
     return path
 
 
-def _name(path: str) -> str:
+def file_name(path: str) -> str:
+    """Return the last part of a path."""
     return path.rpartition("/")[2]
 
 

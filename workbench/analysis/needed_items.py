@@ -30,8 +30,8 @@ from msgspec import Struct
 from workbench.analysis.mentions import (
     LONG_VALUE,
     Mentions,
-    _name,
     commands,
+    file_name,
     sentences,
     texts,
     words_of,
@@ -108,8 +108,8 @@ def needed_items(
         for text in texts(message):
             known.add(text, cwd)
         known.commands.update(commands(message))
-    names = {_name(path) for path in known.paths}
-    stated_names = {_name(path) for path in stated_again.paths} | _folders(cwd)
+    names = {file_name(path) for path in known.paths}
+    stated_names = {file_name(path) for path in stated_again.paths} | _folders(cwd)
     found: dict[tuple[Kind, str], Item] = {}
     open_sentences = _OpenSentences(head)
     stated_texts: list[str] = []
@@ -125,9 +125,9 @@ def needed_items(
             used.add(text, cwd)
         for path in sorted(used.paths):
             known_here = path in known.paths or path in names
-            if known_here and path not in _EVERYWHERE and _name(path) not in stated_names:
+            if known_here and path not in _EVERYWHERE and file_name(path) not in stated_names:
                 found.setdefault(("path", path), Item("path", path, (path,)))
-                stated_names.add(_name(path))
+                stated_names.add(file_name(path))
         for command in sorted(commands(message) & known.commands):
             if any(command in text for text in stated_texts):
                 continue
@@ -259,7 +259,7 @@ def _read_message(message: Message, mentions: Mentions, names: set[str], cwd: st
         before = len(mentions.paths)
         mentions.add(text, cwd)
         if len(mentions.paths) != before:
-            names.update(map(_name, mentions.paths))
+            names.update(map(file_name, mentions.paths))
 
 
 def _spellings(number: str) -> tuple[str, ...]:

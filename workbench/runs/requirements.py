@@ -169,13 +169,13 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
     bench = with_watched_rules(one.bench, (*named, *rules)) if named or rules else one.bench
     states = rule_states(bench, one.outcome)
     sentences = [(state.sentence, state.now, number < len(named)) for number, state in enumerate(states)]
-    found = [*_of_first(one, required)]
+    found = [*_failures_of_first(one, required)]
     if required.generations == 1:
         verdicts = [state.after or "gone" for state in states]
-        return [*found, *_of_each(required, one.retention, one.after.tokens, sentences, verdicts, "")]
+        return [*found, *_failures_of_each(required, one.retention, one.after.tokens, sentences, verdicts, "")]
     for step in _generations(one, bench, required.generations):
         when = f" after compaction {step.number}"
-        found += _of_each(required, step.retention, step.after, sentences, step.watched, when)
+        found += _failures_of_each(required, step.retention, step.after, sentences, step.watched, when)
         lost = lost_request(bench.context.shape, step.retention) if required.continuity and step.number > 1 else None
         if lost:
             found.append(Failure("continuity", f"{lost.text}{when}"))
@@ -184,9 +184,9 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
 
 def figures(one: Assessment) -> CheckFigures:
     """Return the figures of an assessment."""
-    held, (rule_counts, rules) = one.retention.whole, one.retention.rule_counts
+    whole, (kept_rules, rules) = one.retention.whole, one.retention.rule_counts
     dollars = one.summary_cost if one.rates.known else None
-    return CheckFigures(held.share, held.right, rule_counts / rules if rules else None, one.after.tokens, dollars)
+    return CheckFigures(whole.share, whole.right, kept_rules / rules if rules else None, one.after.tokens, dollars)
 
 
 FAILS_ON = ("lost", "wrong", "stale")
@@ -195,12 +195,12 @@ _FAILED_STATES = {"none": "lost", "gone": "lost", "wrong": "wrong", "contradicte
 """Value of `--fail-on` for each state of a fact and each verdict on a watched rule."""
 
 
-def rule_failures(held: Retention, watched: Sequence[RuleState], fails_on: Collection[str]) -> list[Failure]:
+def rule_failures(retention: Retention, watched: Sequence[RuleState], fails_on: Collection[str]) -> list[Failure]:
     """Return the user's rules and watched sentences whose state after a compaction is in `fails_on` (lost, wrong,
     stale), and with "stale" all other stale facts. A superseded rule fails only as stale: it is stated as if it were in
     force. Watched sentences that the context before did not hold do not count."""
     found: list[Failure] = []
-    for fact in (*held.facts, *held.tail):
+    for fact in (*retention.facts, *retention.tail):
         state = _FAILED_STATES.get(fact.state, "")
         is_rule = fact.kind == "instruction" and fact.why != "superseded"
         if state in fails_on and (is_rule or state == "stale"):
@@ -241,7 +241,7 @@ def _generations(one: Assessment, bench: Bench, count: int) -> tuple[Generation,
     return generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched).steps
 
 
-def _of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
+def _failures_of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
     """Yield the failed requirements that apply only to the first outcome."""
     if required.continuity:
         for broken in one.continuity:
@@ -259,9 +259,9 @@ def _of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
             )
 
 
-def _of_each(
+def _failures_of_each(
     required: Requirements,
-    held: Retention,
+    retention: Retention,
     tokens: int,
     sentences: Sequence[tuple[str, RuleVerdict, bool]],
     verdicts: Sequence[RuleVerdict],
@@ -274,11 +274,11 @@ def _of_each(
             continue
         absent = "" if before in HOLDS else ", and not in the context before the compaction"
         yield Failure("keep" if is_named else "rule_files", f"{verdict}{when}{absent}: “{clip(sentence, QUOTED)}”")
-    kept, rules = held.rule_counts
+    kept, rules = retention.rule_counts
     if required.rules is not None and rules and kept / rules < required.rules - _EQUAL:
         needed = f"{required.rules:.1%} required"
         yield Failure("rules", f"{grouped(kept)} of {counted(rules, 'rule')} kept{when}, {needed}")
-    whole = held.whole
+    whole = retention.whole
     for name, share, word in (("kept", whole.share, "kept"), ("correct", whole.right, "kept and correct")):
         least: float | None = getattr(required, name)
         if least is None or not whole.facts:

@@ -214,8 +214,8 @@ class Message:
 
     @property
     def is_summary(self) -> bool:
-        """True for a summary message. A reply to a summary that also holds the agent's next call is none: the call's
-        result follows it."""
+        """True for a summary message. One that also has the agent's next call does not count, because the call's result
+        follows it."""
         return self.kind == "summary" and not self.calls
 
     @property

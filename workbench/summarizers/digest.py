@@ -23,8 +23,8 @@ from workbench.summarizers.fitting import SummaryLine
 from workbench.summarizers.labels import SummaryLabels, Topic
 
 USER, AGENT = 1000.0, 0.0
-"""Ranks of lines from the user and from the agent. Within a topic, a newer line outranks an older one by its age (0 to
-1)."""
+"""Ranks of lines from the user and from the agent. The recency of a line, 0 to 1, is added, so that newer lines of a
+topic come first."""
 
 _READ_ONLY = (
     "ls", "cat", "cd", "pwd", "echo", "grep", "rg", "find", "head", "tail", "sed -n", "wc", "which", "tree", "sleep",
@@ -59,29 +59,29 @@ def digest(messages: Sequence[Message], labels: SummaryLabels) -> Digest:
         by_kind.setdefault(fact.kind, []).append(fact)
     facts_of: Callable[[str], list[Fact]] = lambda kind: by_kind.get(kind, [])
     tasks = tasks_of(calls_in(messages))
-    age = _Age(len(messages))
+    recency = _Recency(len(messages))
     result = Digest()
     requests = facts_of("request")
     result.add("goal", (_bullet(clip_at_word(fact.text, 1200), [fact], USER) for fact in requests[:1]))
-    result.add("instructions", _sentences(facts_of("instruction"), age, 500))
-    result.add("requests", _requests(messages, requests, labels, age))
-    result.add("decisions", _decisions(facts_of("decision"), labels, age))
-    result.add("done", (_task(messages, task, labels, age) for task in tasks if task.status == "completed"))
-    result.add("done", _commits(facts_of("command"), labels, age))
-    result.add("done", _notes(messages, labels, age))
+    result.add("instructions", _sentences(facts_of("instruction"), recency, 500))
+    result.add("requests", _requests(messages, requests, labels, recency))
+    result.add("decisions", _decisions(facts_of("decision"), labels, recency))
+    result.add("done", (_task(messages, task, labels, recency) for task in tasks if task.status == "completed"))
+    result.add("done", _commits(facts_of("command"), labels, recency))
+    result.add("done", _notes(messages, labels, recency))
     base = common_folder(fact.text for fact in facts_of("path") if fact.detail != "mentioned")
-    result.add("files", _files(facts_of("path"), base, labels, age))
-    result.add("commands", _commands(facts_of("command"), labels, age))
-    result.add("errors", _errors(facts_of("error"), base, labels, age))
-    result.add("named", _references(facts_of("identifier"), facts_of("url"), facts_of("number"), age))
+    result.add("files", _files(facts_of("path"), base, labels, recency))
+    result.add("commands", _commands(facts_of("command"), labels, recency))
+    result.add("errors", _errors(facts_of("error"), base, labels, recency))
+    result.add("named", _references(facts_of("identifier"), facts_of("url"), facts_of("number"), recency))
     result.add("stack", _stack(facts_of("path"), facts_of("command"), labels))
     result.add("last", _last_words(messages, labels))
-    result.add("open", _open_work(messages, requests, tasks, labels, age))
+    result.add("open", _open_work(messages, requests, tasks, labels, recency))
     return result
 
 
-class _Age(Struct, frozen=True):
-    """Age of a message, from 0 (the first) to just under 1."""
+class _Recency(Struct, frozen=True):
+    """Recency of a message, from 0 (the first) to just under 1."""
 
     messages: int
 
@@ -101,44 +101,44 @@ def _quotation(text: str, limit: int) -> str:
     return f"“{clip_at_word(text, limit)}”"
 
 
-def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[SummaryLine]:
+def _sentences(facts: Sequence[Fact], recency: _Recency, limit: int) -> list[SummaryLine]:
     """Return each sentence once, at its last place."""
     selected: dict[str, list[Fact]] = {}
     for fact in facts:
         selected.setdefault(fact.text, []).append(fact)
     found = sorted(selected.values(), key=lambda same: same[-1].index)
-    return [_bullet(clip_at_word(same[0].text, limit), same, age(same[-1].index)) for same in found]
+    return [_bullet(clip_at_word(same[0].text, limit), same, recency(same[-1].index)) for same in found]
 
 
-def _decisions(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _decisions(facts: Sequence[Fact], labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return the decisions. The user's answers with their questions rank highest."""
     answers = [fact for fact in facts if fact.detail]
-    lines = _sentences([fact for fact in facts if not fact.detail], age, 400)
+    lines = _sentences([fact for fact in facts if not fact.detail], recency, 400)
     for one in distinct_facts(answers):
         text = clip_at_word(one.text, 400)
         words = labels.chosen.format(text=text, question=clip_at_word(one.last.detail, 60))
-        lines.append(_bullet(words, one.mentions, USER + age(one.last.index)))
+        lines.append(_bullet(words, one.mentions, USER + recency(one.last.index)))
     return lines
 
 
 def _requests(
-    messages: Sequence[Message], requests: Sequence[Fact], labels: SummaryLabels, age: _Age
+    messages: Sequence[Message], requests: Sequence[Fact], labels: SummaryLabels, recency: _Recency
 ) -> list[SummaryLine]:
     """Return the requests after the first, each followed by the beginning of its answer, and the first one's answer."""
     lines: list[SummaryLine] = []
     for number, fact in enumerate(requests):
         stop = requests[number + 1].index if number + 1 < len(requests) else len(messages)
         if number:
-            line = _bullet(_quotation(fact.text, 400), [fact], USER + age(fact.index))
+            line = _bullet(_quotation(fact.text, 400), [fact], USER + recency(fact.index))
             lines.append(replace(line, done=bool(fact.ok)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
             text = labels.answered.format(text=clip_at_word(first_sentences(prose(answer.text)) or answer.text, 260))
             lines.append(
-                SummaryLine(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number)
+                SummaryLine(("  - " if number else "- ") + text, (answer.id,), AGENT + recency(fact.index), not number)
             )
         elif number and number + 1 < len(requests):
-            lines.append(SummaryLine(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
+            lines.append(SummaryLine(f"  - {labels.unanswered}", (fact.message,), AGENT + recency(fact.index) - 1))
     return lines
 
 
@@ -164,16 +164,16 @@ def first_sentences(words: str) -> str:
     return " ".join(selected)
 
 
-def _task(messages: Sequence[Message], task: Task, labels: SummaryLabels, age: _Age) -> SummaryLine:
+def _task(messages: Sequence[Message], task: Task, labels: SummaryLabels, recency: _Recency) -> SummaryLine:
     sign = {"completed": "[x]", "in_progress": "[~]"}.get(task.status, "[ ]")
     text = f"- {sign} {clip_at_word(task.text, 240)}"
     if task.status == "in_progress":
         text += f" ({labels.task[task.status]})"
-    rank = USER + (1 if task.status == "in_progress" else 0) + age(task.index)
+    rank = USER + (1 if task.status == "in_progress" else 0) + recency(task.index)
     return SummaryLine(text, (messages[task.index].id,), rank, task.status == "completed")
 
 
-def _commits(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _commits(facts: Sequence[Fact], labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return the subjects of successful commits."""
     lines: list[SummaryLine] = []
     for fact in facts:
@@ -181,7 +181,7 @@ def _commits(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[Su
         if subject:
             text = clip_at_word(next(part for part in subject.groups() if part), 160)
             lines.append(
-                replace(_bullet(labels.committed.format(text=text), [fact], USER + age(fact.index)), done=True)
+                replace(_bullet(labels.committed.format(text=text), [fact], USER + recency(fact.index)), done=True)
             )
     return lines
 
@@ -192,7 +192,7 @@ _COMMIT = re.compile(
 )
 
 
-def _notes(messages: Sequence[Message], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _notes(messages: Sequence[Message], labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return the beginnings of the agent's explanations: longer texts next to its tool calls."""
     lines: list[SummaryLine] = []
     for index, message in enumerate(messages):
@@ -200,7 +200,7 @@ def _notes(messages: Sequence[Message], labels: SummaryLabels, age: _Age) -> lis
             words = prose(message.text)
             if len(words) >= NOTE and _REASON.search(words):
                 text = labels.noted.format(text=clip_at_word(first_sentences(words), 240))
-                lines.append(SummaryLine(f"- {text}", (message.id,), AGENT + age(index)))
+                lines.append(SummaryLine(f"- {text}", (message.id,), AGENT + recency(index)))
     return lines
 
 
@@ -214,7 +214,7 @@ _REASON = re.compile(
 )
 
 
-def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return a line per changed file with the count of each action, then the files that were only read, six per
     line."""
     touched: dict[str, list[Fact]] = {}
@@ -230,13 +230,13 @@ def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -
         counts = Counter(fact.detail for fact in done if fact.detail != "viewed")
         what = ", ".join(labels.counts[kind] + (f" ×{n}" if n > 1 else "") for kind, n in counts.items())
         acts = [fact for fact in done if fact.detail != "viewed"]
-        lines.append(_bullet(f"`{_relative_path(path, base)}`: {what}", acts, USER + age(done[-1].index)))
+        lines.append(_bullet(f"`{_relative_path(path, base)}`: {what}", acts, USER + recency(done[-1].index)))
     read = sorted((item for item in touched.items() if item[0] not in changed), key=lambda item: -item[1][-1].index)
     for start in range(0, len(read), 6):
         part = read[start : start + 6]
         paths = ", ".join(f"`{_relative_path(path, base)}`" for path, _ in part)
         seen = [fact for _, done in part for fact in done]
-        lines.append(_bullet(labels.read.format(paths=paths), seen, age(part[0][1][-1].index)))
+        lines.append(_bullet(labels.read.format(paths=paths), seen, recency(part[0][1][-1].index)))
     return lines
 
 
@@ -258,7 +258,7 @@ def _relative_path(path: str, base: str) -> str:
     return path.removeprefix(base + "/") if base else path
 
 
-def _commands(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _commands(facts: Sequence[Fact], labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return each command once, with the number of runs and the last result."""
     runs: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -270,13 +270,13 @@ def _commands(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[S
         times = labels.times.format(n=len(same)) if len(same) > 1 else ""
         looking = command.lower().startswith(_READ_ONLY)
         result = f": {clip_at_word(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
-        rank = age(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
+        rank = recency(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
         line = _bullet(f"`{clip_at_word(command, 150)}` → {times}{ending}{result}", same, rank)
         lines.append(replace(line, done=last.ok is True and not looking))
     return lines
 
 
-def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
+def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, recency: _Recency) -> list[SummaryLine]:
     """Return the errors by text and state; open ones rank highest. Resolved errors of tools other than the shell are
     omitted."""
     by_text: dict[tuple[str, str], list[Fact]] = {}
@@ -290,30 +290,30 @@ def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) 
         )
         ending = {"resolved": f" → {labels.fixed}: {fix}", "open": f" → {labels.unfixed}"}.get(state, "")
         rank = {"resolved": 0.0, "open": USER}.get(state, USER / 2)
-        lines.append(_bullet(f"{text} ({origin}){ending}", same, rank + age(same[-1].index)))
+        lines.append(_bullet(f"{text} ({origin}){ending}", same, rank + recency(same[-1].index)))
     return lines
 
 
 def _references(
-    identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], age: _Age
+    identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], recency: _Recency
 ) -> list[SummaryLine]:
-    """Return identifiers in one line per sort, then URLs, then numbers with their context."""
-    sorts: dict[str, list[Fact]] = {}
+    """Return identifiers in one line per kind (ticket, hash), then URLs, then numbers with their context."""
+    kinds: dict[str, list[Fact]] = {}
     for fact in identifiers:
-        sorts.setdefault(fact.detail.split(" ")[0], []).append(fact)
+        kinds.setdefault(fact.detail.split(" ")[0], []).append(fact)
     lines: list[SummaryLine] = []
-    for sort in ("ticket", "hash", "uuid", "variable", "function", "name"):
-        used = sorted(sorts.get(sort, ()), key=lambda fact: -int(fact.detail.rsplit("×", 1)[1]))[:12]
+    for kind in ("ticket", "hash", "uuid", "variable", "function", "name"):
+        used = sorted(kinds.get(kind, ()), key=lambda fact: -int(fact.detail.rsplit("×", 1)[1]))[:12]
         if used:
             names = ", ".join(f"`{fact.text}`" for fact in used)
-            lines.append(_bullet(f"{sort}: {names}", used, USER))
+            lines.append(_bullet(f"{kind}: {names}", used, USER))
     addresses = (one.first for one in distinct_facts(urls))
-    lines.extend(_bullet(clip_at_word(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
+    lines.extend(_bullet(clip_at_word(fact.text, 200), [fact], USER / 2 + recency(fact.index)) for fact in addresses)
     newest = {fact.text: fact for fact in numbers}.values()
     numbers_by_context = {
         fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1
     }.values()
-    lines.extend(_bullet(_quotation(fact.detail, 160), [fact], age(fact.index)) for fact in numbers_by_context)
+    lines.extend(_bullet(_quotation(fact.detail, 160), [fact], recency(fact.index)) for fact in numbers_by_context)
     return lines
 
 
@@ -351,7 +351,11 @@ def _last_words(messages: Sequence[Message], labels: SummaryLabels) -> list[Summ
 
 
 def _open_work(
-    messages: Sequence[Message], requests: Sequence[Fact], tasks: Sequence[Task], labels: SummaryLabels, age: _Age
+    messages: Sequence[Message],
+    requests: Sequence[Fact],
+    tasks: Sequence[Task],
+    labels: SummaryLabels,
+    recency: _Recency,
 ) -> list[SummaryLine]:
     lines: list[SummaryLine] = []
     done = sum(task.status == "completed" for task in tasks)
@@ -360,7 +364,7 @@ def _open_work(
         newest = max(task.index for task in tasks)
         text = labels.tasks_done.format(done=done, all=done + len(left))
         lines.append(SummaryLine(f"- {text}", (messages[newest].id,), USER + 3))
-    lines.extend(_task(messages, task, labels, age) for task in left)
+    lines.extend(_task(messages, task, labels, recency) for task in left)
     if requests and not requests[-1].ok:
         text = labels.last_request.format(text=_quotation(requests[-1].text, 500))
         lines.append(_bullet(text, requests[-1:], 2 * USER))

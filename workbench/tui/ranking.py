@@ -387,7 +387,7 @@ def _summary_lines(one: RankRow, width: int, room: int) -> list[Text]:
     written = (line for each in texts for line in each.splitlines())
     most = min(room, MOST if one.run else room) - 2
     lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, written), most)]
-    return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
+    return [Text(), Text("beginning of the summary", "bold"), *lines] if lines else []
 
 
 EACH, NAME = 34, 14

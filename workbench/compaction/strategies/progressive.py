@@ -299,10 +299,10 @@ def _choose_earlier_summary(climb: Climb, index: int) -> EarlierSummary:
 
 
 def _summary_wording(policy: ProgressivePolicy, *, full: bool) -> SummaryWording:
-    node = load_prompt(f"progressive-{'full' if full else 'rung'}-node.{policy.language}.md").text
+    template = load_prompt(f"progressive-{'full' if full else 'rung'}-node.{policy.language}.md").text
     return SummaryWording(
         policy.full_prompt_used if full else policy.rung_prompt_used,
-        node,
+        template,
         policy.language,
         policy.summary_char_limit,
         policy.request_char_limit,

@@ -105,7 +105,7 @@ facts, the gravest first, with the tokens that pinning their message costs.
 
 ← and → choose a kind. p pins the message of a fact, W watches its sentence, Enter goes to its message. Pins are steps \
 of the bench: u undoes the last one, here or there. t shows what the agent's own compaction kept of the same context, \
-in an epoch that one ended ({ and } on the bench go there)."""
+if one ended this epoch ({ and } on the bench go to the other epochs)."""
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("move.right", "kind(1)", "Kind", "Only the next kind of fact, or all again.", priority=True),
         shared("move.left", "kind(-1)", "Previous kind", "Only the previous kind of fact.", show=False, priority=True),
