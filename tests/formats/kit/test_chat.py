@@ -96,6 +96,10 @@ SIGNS: list[tuple[Any, tuple[str, str]]] = [
         ("anthropic", "messages with text blocks and cache_control"),
     ),
     ([{"role": "user", "content": [TEXT]}], ("anthropic", "a bare list of messages with text blocks")),
+    (
+        [{"role": "user", "content": [TEXT, {"type": "image", "source": {}}]}],
+        ("anthropic", "a bare list of messages with text blocks"),
+    ),
     ([{"role": "user", "content": [TEXT, {"type": "odd"}]}], ("openai", "messages with role and content")),
     ([HI], ("openai", "messages with role and content")),
     ({"messages": [{"role": "user"}], "model": "x"}, ("openai", "model and messages")),

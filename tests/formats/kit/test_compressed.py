@@ -93,18 +93,20 @@ def test_a_file_may_not_be_too_large(size: int, fits: bool, monkeypatch: pytest.
 # -- Archives
 
 
-def archive(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def archive(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED, extra: bytes = b"") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as made:
         for name, data in members.items():
-            made.writestr(name, data)
+            entry = zipfile.ZipInfo(name)
+            entry.extra, entry.compress_type = extra, method
+            made.writestr(entry, data)
     return file.getvalue()
 
 
-def with_zstd_member(data: bytes, *, broken: bool = False) -> bytes:
+def with_zstd_member(data: bytes, *, broken: bool = False, extra: bytes = b"") -> bytes:
     """An archive as other programs write it: its one member is packed by a method that older Pythons do not know."""
     raw = packed(data)
-    made = bytearray(archive({"a.json": raw}, zipfile.ZIP_STORED))
+    made = bytearray(archive({"a.json": raw}, zipfile.ZIP_STORED, extra))
     crc = zipfile.crc32(data).to_bytes(4, "little")  # type: ignore[attr-defined]
     central = made.rindex(b"PK\x01\x02")
     made[8:10] = made[central + 10 : central + 12] = (93).to_bytes(2, "little")
@@ -124,6 +126,10 @@ def test_accepted_members_are_unpacked_in_order(method: int) -> None:
 
 def test_a_member_packed_with_zstd_is_unpacked_and_checked() -> None:
     assert members(with_zstd_member(DATA)) == [("a.json", DATA)]
+    assert members(with_zstd_member(DATA, extra=b"\x99\x99\x02\x00ab")) == [("a.json", DATA)]
+    damaged = with_zstd_member(DATA).replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfe")
+    with pytest.raises(BadInput, match=r"^x\.bin: the zstd data are damaged"):
+        members(damaged)
     with pytest.raises(BadInput) as raised:
         members(with_zstd_member(DATA, broken=True))
     assert str(raised.value) == (

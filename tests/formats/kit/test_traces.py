@@ -88,6 +88,7 @@ def test_conversations_are_listed_and_read_by_their_ids() -> None:
     session = made_of.read_part(HERE, b"data", "s-2", lambda at, size: done.append((at, size)))
     assert (texts(session), session.id, session.facts.part) == (["Fetch flour.", "Here."], "s-2", "s-2")
     assert (warned(session), done) == (["read"], [(4, 4)])
+    assert (session.format, session.path, session.records.data) == ("kit", HERE, b"data")
     with pytest.raises(BadInput) as raised:
         made_of.read_part(HERE, b"data", "u", no_progress)
     assert str(raised.value) == "trace.json has no conversation 'u'; choose a listed one."
