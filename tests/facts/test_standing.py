@@ -236,7 +236,6 @@ def test_a_message_is_long_from_its_size_on() -> None:
         ("Never ship on Mondays.", "Never ship in December.", False),
         ("Never ship on Mondays.", "Never ship on Fridays.", False),
         ("Never write more than 3 lines.", "Never write more than 5 lines.", True),
-        ("Use flit for all uploads.", "We moved to twine, so use twine for all uploads from now on.", True),
         ("Ask me before every upload.", "You can upload without asking me from now on.", True),
         ("Always wait at most 30 seconds for an answer.", "Always wait at most 2 minutes for an answer.", True),
         ("Schreibe Kommentare immer auf Deutsch.", "Schreibe Kommentare ab jetzt auf Französisch.", True),

@@ -257,6 +257,7 @@ def leans_on_previous(sentence: str) -> bool:
 
 
 def _with_superseding(several: list[StandingRule]) -> Iterator[StandingRule]:
-    for one, later in zip(several, superseding(tuple(one.fact.text for one in several)), strict=True):
-        elsewhere = later is not None and several[later].fact.index != one.fact.index
-        yield StandingRule(one.fact, one.reason, several[later].fact if later is not None and elsewhere else None)
+    facts = [one.fact for one in several]
+    newer = superseding(tuple(fact.text for fact in facts), tuple(fact.index for fact in facts))
+    for one, later in zip(several, newer, strict=True):
+        yield StandingRule(one.fact, one.reason, None if later is None else facts[later])

@@ -18,8 +18,6 @@ from workbench.facts.fact import Fact
 from workbench.facts.pastes import without_paste
 from workbench.facts.standing import rule_reason
 from workbench.facts.supersession import superseding
-from workbench.facts.topics import is_correction
-from workbench.facts.updates import updates
 from workbench.facts.word_tables import pattern
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, normalize, sentences
 from workbench.session import Message
@@ -33,28 +31,21 @@ class SentenceState(Struct, frozen=True):
 
 
 def sentence_states(messages: Sequence[Message]) -> tuple[SentenceState, ...]:
-    """Return the user's typed sentences in order, except questions; a repeated one stands at its last place. A sentence
-    is superseded by a later one that corrects it (`workbench.facts.supersession`) or gives another value
-    (`workbench.facts.updates`). Two orders of one form both hold. Linear in the number of words."""
+    """Return the user's typed sentences in order, except questions; a repeated one stands at its last place. Which
+    ones a later one supersedes: `workbench.facts.supersession`. Linear in the number of words."""
     found: dict[str, Fact] = {}
     for fact in _sentences(messages):
         key = fact.text.lower()
         found.pop(key, None)
         found[key] = fact
     facts = [*found.values()]
-    texts = tuple(fact.text for fact in facts)
-    works = any(message.calls for message in messages)
-    updated = updates(texts, tuple(fact.index for fact in facts), works=works)
-    used = set(updated)
-    corrected = (
-        newer if newer is not None and newer not in used and is_correction(texts[newer]) else None
-        for newer in superseding(texts)
+    newer = superseding(
+        tuple(fact.text for fact in facts),
+        tuple(fact.index for fact in facts),
+        works=any(message.calls for message in messages),
     )
-    pairs = zip(facts, corrected, updated, strict=True)
     return tuple(
-        SentenceState(fact, None if newer is None else facts[newer])
-        for fact, one, other in pairs
-        for newer in [one if other is None else other]
+        SentenceState(fact, None if later is None else facts[later]) for fact, later in zip(facts, newer, strict=True)
     )
 
 

@@ -1,204 +1,321 @@
-"""Sentences that supersede earlier ones about the same topic in the same scope.
+"""Sentences of the user that supersede earlier ones.
 
-A sentence has words and values of a kind: numbers, days, paces, languages, currencies. It supersedes an earlier one if
-the words are equal and one value differs, or if one of the two forbids what the other requests. A sentence that
-announces a change ("now", "from now on", "moved to") may omit words. A revision ("actually", "instead") may replace one
-phrase ("paint the fence blue" for "paint the fence green"). A sentence about something that is rejected later ("no
-longer in S3", "8080 is taken") no longer holds. A sentence without words of its own ("make that eight") refers to the
-last sentence with a value of that kind.
+A later sentence supersedes an earlier one in three ways. It repeats the words with another value in the same place: "A
+ticket costs nine pounds." after "A ticket costs seven pounds." It announces a change, permits what was forbidden, or
+rejects a choice, and has no further topic. Or it says the thing in other words. Then it collects points: for shared
+rare words and names, for words of the same field ("the movers", "the van"), for another value of the same kind, and for
+words of change.
 
 An additional word ("in answers about travel") is another scope, and both sentences stay: a sentence superseded by
-mistake is lost, while one kept by mistake is only repeated.
+mistake is lost, while one kept by mistake is only repeated. Sentences of one message do not supersede each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
+from math import log
 
 from workbench.base.session_caches import session_cache
-from workbench.facts.terms import language_of
-from workbench.facts.topics import Topic, changing_clauses, speaking_words, topic_of
+from workbench.facts.amounts import units
+from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, NUMBER_WORDS, language_of
+from workbench.facts.topics import CHANGES, Topic, topic_of
+from workbench.facts.values import values_by_kind, without_values
+from workbench.facts.word_tables import words as listed
+
+COMPARED = 30
+"""Most sentences with which one is compared for a shared word, name, field or pair of words."""
+
+_Words = tuple[str, ...]
+_Form = tuple[_Words, ...]
+_Pair = tuple[int, int]
 
 
 @session_cache(16)
-def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
-    """Return for each sentence the index of the newest later one that supersedes it, or None. Only sentences that share
-    a word are compared, which is nearly linear. Cached for the bench, replays and presets."""
-    if len(sentences) < 2:
-        return (None,) * len(sentences)
-    # Use one language for all, because equal sentences must give equal terms.
+def superseding(
+    sentences: tuple[str, ...], messages: tuple[int, ...], *, works: bool = False
+) -> tuple[int | None, ...]:
+    """Return for each sentence the index of the later one that supersedes it, or None. `messages`: number of each
+    sentence's message. `works`: the session has tool calls. Nearly linear: a sentence is compared with at most
+    `COMPARED` for each of its words. Cached for the bench, replays and presets."""
     language = language_of(" ".join(sentences))
-    topics = [topic_of(text, language) for text in sentences]
-    parts = [changing_clauses(text, language) for text in sentences]
-    near: dict[object, list[int]] = {}
-    for number, one in enumerate(topics):
-        for key in _index_keys(one):
-            near.setdefault(key, []).append(number)
-    found: list[int | None] = []
-    for number, one in enumerate(topics):
-        later = {
-            other for key in _lookup_keys(one) for other in near.get(key, ())[-COMPARED_SENTENCES:] if other > number
-        }
-        superseding_ones = (
-            other for other in later if any(supersedes(part, one) for part in (topics[other], *parts[other]))
-        )
-        found.append(max(superseding_ones, default=None))
-    for number, one in enumerate(topics):
-        before = range(number - 1, max(-1, number - 1 - COMPARED_SENTENCES), -1)
-        if (
-            "leans" in one.marks
-            and (target := next((at for at in before if _refers_to(one, topics[at])), None)) is not None
-        ):
-            found[target] = max(number, found[target] or 0)
-        if one.withdraws:
-            # A withdrawal must match exactly one sentence.
-            matches = [at for at in before if one.withdraws <= topics[at].about]
-            if len(matches) == 1 and found[matches[0]] is None:
-                found[matches[0]] = number
+    ones = [topic_of(text, language) for text in sentences]
+    found: list[int | None] = [None] * len(ones)
+    judged = _exchanges(ones, messages)
+    for (old, new), updated in judged.items():
+        if updated:
+            found[old] = new
+    for old, new in _corrections(ones, messages):
+        if found[old] is None and judged.get((old, new)) is not True:
+            found[old] = new
+    taken = {new for new in found if new is not None}
+    chat = sum(one.chat for one in ones) / max(1, len(ones))
+    needed = NEEDED + CHAT * chat + WORK * works
+    for points, old, new in sorted(_likely(ones, messages, judged), reverse=True):
+        if points > needed and found[old] is None and new not in taken:
+            found[old] = new
+            taken.add(new)
     return tuple(found)
 
 
-COMPARED_SENTENCES = 100
-"""Number of the newest candidates that are compared."""
+# --- the same words with another value --------------------------------------------------------------------------------
 
-LOOKUP_WORDS = 60
-"""Most words by which a sentence is looked up."""
-
-
-def _index_keys(one: Topic) -> Iterator[object]:
-    yield one.about, "speaks" in one.marks
-    if "changes" in one.marks or one.dropped:
-        # sorted, because the order of a set differs in every run
-        yield from islice(sorted(one.all.union(one.asides, *one.dropped)), LOOKUP_WORDS)
+MOST_EXCHANGED = 6
+FEWEST_SHARED = 2
+LIST = 3
 
 
-def _lookup_keys(one: Topic) -> Iterator[object]:
-    yield one.about, "speaks" in one.marks
-    yield from islice(sorted(one.all), LOOKUP_WORDS)
+def _exchanges(ones: Sequence[Topic], messages: Sequence[int]) -> dict[_Pair, bool]:
+    """Return the pairs of an older and a newer sentence that differ in one place, and whether that is an update. Three
+    sentences of one form are a list."""
+    frames: dict[_Words, list[int]] = defaultdict(list)
+    forms: dict[_Pair, _Form | None] = {}
+    several: dict[_Form, set[int]] = defaultdict(set)
+    for new, one in enumerate(ones):
+        keys = [*pairwise(one.words), (*one.words[:1], *one.words[-1:])]
+        for old in sorted({old for key in keys for old in frames.get(key, ())[-COMPARED:]}):
+            if messages[old] == messages[new] or (place := _place(ones[old].words, one.words)) is None:
+                continue
+            form = _form(ones[old], one, *place)
+            at, start, stop, end = place
+            now = one.words[at + start : stop - end]
+            exact = at == 0 and stop == len(one.words)
+            if form is not None or (exact and (len(now) > 1 or _is_value(now, one))):
+                forms[old, new] = form
+            if form:
+                several[form] |= {old, new}
+        for key in {one.words[:2], one.words[-2:], (*one.words[:1], *one.words[-1:])}:
+            frames[key].append(new)
+    return {pair: form is not None and (not form or len(several[form]) < LIST) for pair, form in forms.items()}
 
 
-def supersedes(later: Topic, one: Topic) -> bool:
-    """Return whether `later` says something else about the same topic, so that `one` no longer holds."""
-    if "apart" in later.marks or ("speaks" in later.marks) != ("speaks" in one.marks):
+def _form(old: Topic, new: Topic, at: int, start: int, stop: int, end: int) -> _Form | None:
+    """Return the words around the only value that `new` exchanges, () if it announces that; None if it is no update."""
+    head, tail = old.words[:start], old.words[len(old.words) - end :]
+    was, now = old.words[start : len(old.words) - end], new.words[at + start : stop - end]
+    before, after = (values_by_kind(" ".join(words), new.languages) for words in (was, now))
+    if "," in was or before == after != {} or not (_is_value(was, old) and _is_value(now, new)):
+        return None
+    if not any(map(_is_content, (*head, *tail))) or _is_of_another(old, new):
+        return None
+    if "forbids" in old.cues and "forbids" in new.cues and not any(kind.startswith("number") for kind in old.values):
+        return None  # two forbidden days are both forbidden
+    if not new.cues.isdisjoint(CHANGES):
+        return ()
+    whole = not at and (stop == len(new.words) or new.words[stop] == ",")
+    return (head, tail) if whole and _is_one_valued(old, new, head, tail, was, now) else None
+
+
+def _is_one_valued(old: Topic, new: Topic, head: _Words, tail: _Words, was: _Words, now: _Words) -> bool:
+    """Return whether words around a value leave room for one value only. "Part 2" names a part, "it holds 32" does not;
+    "my brother Tom" may be another brother; and two orders of one form both hold."""
+    if old.orders or not (head or any(word in FUNCTION_WORDS for word in tail)):
         return False
-    if later.about == one.about and (one.about or "speaks" in one.marks):
-        return _changes_same_topic(later, one)
-    changes = "changes" in later.marks
-    return (
-        _rejects(later, one)
-        or _lifts_gate(later, one)
-        or (changes and (_restates(later, one) or _changes_state(later, one)))
+    behind_noun = bool(head) and _is_content(head[-1]) and head[-1] not in old.names
+    if old.names.issuperset(was):
+        return not behind_noun and new.names.issuperset(now)
+    labels = behind_noun and was[0].isdigit() and len(was[0]) < 3 and not head[-1].endswith("s")
+    address = was[0][0].isdigit() and not old.names.isdisjoint(was)  # "3 Mill Lane"
+    return not (address or labels) and len(_changed(old, new)) < 2
+
+
+def _changed(old: Topic, new: Topic) -> set[str]:
+    """Return the kinds of values, except names, that both have and that differ; day and time are one."""
+    both = (
+        kind for kind in old.values.keys() & new.values.keys() - {"name"} if not old.values[kind] & new.values[kind]
     )
+    return {"when" if kind in _WHEN else kind for kind in both}
 
 
-def _changes_same_topic(later: Topic, one: Topic) -> bool:
-    """Return whether, about the same words, `later` has another value or says the opposite."""
-    forbid = "forbids" in later.marks, "forbids" in one.marks
-    if all(forbid):  # two forbidden days or languages are both forbidden
-        freed = ("permits" in later.marks) != ("permits" in one.marks)
-        return freed or (later.of("number") != one.of("number") and _same_kinds(later, one))
-    if any(forbid):
-        return later.values == one.values or not later.values or not one.values
-    if "frees" in later.marks and "permits" not in one.marks:
-        return True
-    if "changes" in later.marks:
-        return _has_other_value(later, one)
-    others = sum(value != other_value for value, other_value in zip(one.values, later.values, strict=False))
-    return _same_kinds(later, one) and others == 1
+def _place(first: _Words, second: _Words) -> tuple[int, int, int, int] | None:
+    """Return where `second` has the most words of `first` around another value: where they begin, the number of words
+    before the value, where they stop, and the number of words behind the value."""
+    best: tuple[int, int, int, int] | None = None
+    for at in range(len(second)):
+        if at and second[at - 1] != ",":
+            continue
+        start = _run(first, second[at:])
+        for stop in range(len(second), at + start, -1):
+            if stop < len(second) and second[stop] != ",":
+                continue
+            end = min(_run(first[::-1], second[at + start : stop][::-1]), len(first) - start)
+            was, now = len(first) - start - end, second[at + start : stop - end]
+            is_value = was > 0 < len(now) and max(was, len(now)) <= MOST_EXCHANGED and "," not in now
+            if is_value and start + end >= (FEWEST_SHARED if best is None else best[1] + best[3] + 1):
+                best = at, start, stop, end
+    return best
 
 
-def _same_kinds(later: Topic, one: Topic) -> bool:
-    return [kind for kind, _ in later.values] == [kind for kind, _ in one.values]
+_STATES = listed("replaced", "states")
+_WHEN = frozenset(["date", "time", "weekday"])
 
 
-def _restates(later: Topic, one: Topic) -> bool:
-    """Return whether `later`, which announces a change, restates `one`: with another value or the opposite and no new
-    words, or, as a revision, with one phrase replaced by another."""
-    same, left, more = one.about & later.about, one.about - later.about, later.about - one.about
-    if ("forbids" in later.marks) != ("forbids" in one.marks):
-        lifted = "permits" in later.marks or one.order[:1] == later.order[:1]
-        return lifted and bool(same) and not more and (not later.values or later.values == one.values)
-    if not more and (same or later.asides & one.about) and _has_other_value(later, one):
-        matches = any(some <= one.all - one.about for some in later.dropped)  # "2 MB is too little, make it 5"
-        return matches or left <= later.asides or len(left) <= max(len(same), 1)
-    if _has_other_value(later, one) or "forbids" in one.marks or not (same and left and more):
+def _run(first: Sequence[str], second: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _is_content(word: str) -> bool:
+    return word not in FUNCTION_WORDS and word not in MODIFIERS and word != ","
+
+
+def _is_value(words: Sequence[str], one: Topic) -> bool:
+    """Return whether words are a value and nothing else."""
+    text = (" " if words[0] < "\u3400" else "").join(words)
+    rest = without_values(text, one.languages).split()
+    plain = frozenset(["next", "last"]) | one.names | units(one.language) | NUMBER_WORDS.keys()
+    left = [word for word in rest if _is_content(word) and word not in plain and not any(map(str.isdigit, word))]
+    return not left and any(map(_is_content, words))
+
+
+# --- announced changes ------------------------------------------------------------------------------------------------
+
+
+def _corrections(ones: Sequence[Topic], messages: Sequence[int]) -> Iterator[_Pair]:
+    """Yield the pairs of an older sentence and one that corrects it. "Make that eight" corrects the last one with a
+    number."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for new, one in enumerate(ones):
+        keys = one.terms.union(*one.rejected, {"tongue"} & one.values.keys())
+        if "elliptic" in one.cues and not one.order:
+            before = range(new - 1, max(-1, new - 1 - COMPARED), -1)
+            last = next((old for old in before if _other_value(ones[old], one)), new)
+            if messages[last] != messages[new]:
+                yield last, new
+        else:
+            near = sorted({old for key in keys for old in places.get(key, ())[-COMPARED:]})
+            yield from ((old, new) for old in near if messages[old] != messages[new] and _is_corrected(ones[old], one))
+        for key in keys:
+            places[key].append(new)
+
+
+def _is_corrected(old: Topic, new: Topic) -> bool:
+    """Return whether `new` announces a change of `old`, permits what it forbids, or rejects its choice."""
+    if "once" in new.cues or _is_of_another(old, new):
         return False
-    both_choose = "chooses" in later.marks and "chooses" in one.marks
-    chosen = "revises" in later.marks or both_choose or (left <= one.names and more <= later.names)
-    in_one_place = _is_contiguous(one.order, left) and _is_contiguous(later.order, more)
-    return chosen and in_one_place and len(left) <= len(same) and len(more) <= len(same)
+    same, left, more = old.about & new.about, old.about - new.about, new.about - old.about
+    changes = not new.cues.isdisjoint(CHANGES)
+    forbid = "forbids" in old.cues, "forbids" in new.cues
+    frees = any(forbid) and "allowed" in new.cues - old.cues
+    if (forbid[0] != forbid[1] or frees) and same and not more:
+        return changes or (len(same) > 1 and ("allowed" in new.cues or not left))
+    if any(some <= old.things and len(left - some) <= changes for some in new.rejected):
+        return True
+    if not changes or any(forbid):
+        return False
+    if _other_value(old, new):
+        speaks = not old.order and not new.order and "tongue" in new.values
+        return not more and (speaks or bool(same)) and len(left) < max(len(same), 1)
+    chosen = left <= old.names or not set(old.words[:1]).isdisjoint(new.words[:2])
+    in_one_place = _is_contiguous(old.order, left) and _is_contiguous(new.order, more)
+    alike = old.values.keys() - {"name"} == new.values.keys() - {"name"}
+    return bool(same and left and more) and alike and chosen and in_one_place and max(len(left), len(more)) <= len(same)
 
 
-def _has_other_value(later: Topic, one: Topic) -> bool:
-    """Return whether `later` has another value of a kind that both have."""
-    return any(kind in later.by_kind and later.by_kind[kind] != values for kind, values in one.by_kind.items())
+def _other_value(old: Topic, new: Topic) -> bool:
+    """Return whether `new` has another value of a kind that both have."""
+    if "number" in new.values:  # without a unit: "make that five"
+        return any(kind.startswith("number") and old.values[kind] != new.values["number"] for kind in old.values)
+    return bool(_changed(old, new))
+
+
+def _is_of_another(old: Topic, new: Topic) -> bool:
+    """Return whether `old` is about the user's own and `new` about another's."""
+    return not (_OURS.isdisjoint(old.words) or _THEIRS.isdisjoint(new.words))
 
 
 def _is_contiguous(order: Sequence[str], some: frozenset[str]) -> bool:
     """Return whether these words are adjacent."""
     places = [at for at, term in enumerate(order) if term in some]
-    return places[-1] - places[0] < len(places)
+    return not places or places[-1] - places[0] < len(places)
 
 
-def _rejects(later: Topic, one: Topic) -> bool:
-    """Return whether `later` rejects a choice of `one` and mentions nothing that `one` does not."""
-    if "forbids" in one.marks:
-        return False
-    rejected = [some for some in later.dropped if some <= one.all]
-    if not rejected:
-        return False
-    known = later.about | later.asides | speaking_words()
-    slack = "changes" in later.marks or bool(later.about & one.about)
-    return any(len(one.about - some - known) <= slack or _fills_slot(later, one, some) for some in rejected)
+# --- other words ------------------------------------------------------------------------------------------------------
+
+POINTS = {
+    "shared": 2.2, "rarest": 1.3, "name": 0.8, "field": 4.1, "gone": 1.6, "kind": 1.8, "when": 1.5,
+    "swap": 2.0, "changes": 0.5, "quiet": -0.7, "subject": 0.8, "length": -0.29,
+    "newer length": 0.08,
+}  # fmt: skip
+"""Points of what two sentences have in common (a rare word gives up to 1), and of what one of them is."""
+NEEDED, CHAT, WORK = 4.3, 9.0, 3.0
+"""Points that an update in other words needs; how many more if all sentences are chat; and how many more in a session
+with tool calls, where most sentences are orders and reports."""
+MOST_SHARED = 3.0
 
 
-def _fills_slot(later: Topic, one: Topic, some: frozenset[str]) -> bool:
-    """Return whether `later` revises `one` and has a word next to which `one` has a rejected term `some`: "ping" in
-    "ping Ines instead" and "ping Martin"."""
-    if "revises" not in later.marks or not later.about - one.about:
-        return False
-    neighbours = {frozenset(pair) for pair in pairwise(one.order)}
-    return any(
-        frozenset((word, superseding_ones)) in neighbours
-        for word in later.about & one.about
-        for superseding_ones in some
+def _likely(
+    ones: Sequence[Topic], messages: Sequence[int], judged: Container[_Pair]
+) -> Iterator[tuple[float, int, int]]:
+    """Yield the points of each sentence with the older one that it most likely updates."""
+    counts = Counter(key for one in ones for key in _keys(one))
+    most = log(len(ones) + 1)
+    rarity = {key: 1 - log(count) / most for key, count in counts.items()}
+    places: dict[str, list[int]] = defaultdict(list)
+    for new, one in enumerate(ones):
+        near = {
+            old
+            for key in _keys(one)
+            for old in places[key][-COMPARED:]
+            if messages[old] != messages[new] and (old, new) not in judged and not _both_hold(ones[old], one)
+        }
+        if near:
+            yield max((_points(ones[old], one, rarity), old, new) for old in near)
+        for key in _keys(one):
+            places[key].append(new)
+
+
+def _both_hold(old: Topic, new: Topic) -> bool:
+    """Return whether `new` repeats `old`, or says without a word of change what holds at another time as well."""
+    repeats = (
+        bool(old.values)
+        and old.terms <= new.terms
+        and all(old.values[kind] == new.values.get(kind) for kind in old.values)
+    )
+    return (
+        _is_of_another(old, new)
+        or (repeats and old.terms.isdisjoint(new.ended))
+        or (len(_changed(old, new)) > 1 and new.cues.isdisjoint(_TELLING))
     )
 
 
-def _lifts_gate(later: Topic, one: Topic) -> bool:
-    """Return whether `later` permits an action without asking for which `one` requires to ask."""
-    if _ASK not in one.about & (later.about | later.asides) or "forbids" in one.marks:
-        return False
-    lifts = not later.marks.isdisjoint(("forbids", "permits", "frees"))
-    shared = one.about.intersection(later.about | later.asides) - {_ASK}
-    return lifts and bool(shared) and later.about <= one.about
+_TELLING = CHANGES | {"explains", "ends"}
 
 
-_ASK = "=ask"
+def _keys(one: Topic) -> frozenset[str]:
+    return one.terms | {f"~{word}" for word in one.names} | {f"={field}" for field in one.fields}
 
 
-def _changes_state(later: Topic, one: Topic) -> bool:
-    """Return whether both state a place or value of the same subject, and both or neither forbid."""
-    same_mood = ("forbids" in later.marks) == ("forbids" in one.marks)
-    return bool(one.state[0]) and later.state == one.state and same_mood
+def _points(old: Topic, new: Topic, rarity: Mapping[str, float]) -> float:
+    """Return the points of two sentences."""
+    name = max((rarity[f"~{word}"] for word in old.names & new.bare), default=0.0)
+    shared = [rarity[term] for term in old.terms & new.terms]
+    other = bool(old.names) and bool(new.names - old.names)
+    fields = (
+        one
+        for one in old.fields.keys() & new.fields.keys()
+        if not (old.fields[one] <= new.fields[one] or new.fields[one] <= old.fields[one])
+    )
+    first = old.words[0] if old.words else ""
+    facts = {
+        "shared": min(sum(shared), MOST_SHARED),
+        "rarest": max(shared, default=0.0),
+        "name": name,
+        "field": max((rarity[f"={field}"] for field in fields), default=0.0),
+        "gone": max((rarity[term] for term in old.terms & new.terms & new.ended), default=0.0),
+        "kind": any(
+            kind != "name" and kind in old.values and not old.values[kind] & now for kind, now in new.values.items()
+        ),
+        "when": all(not _WHEN.isdisjoint(one.values) for one in (old, new)),
+        "swap": name * other * (not new.cues.isdisjoint(_TELLING)),
+        "length": min(len(old.words), 30),
+        "newer length": min(len(new.words), 40),
+        "subject": first in _SUBJECTS | old.names or first.endswith("s") or not _STATES.isdisjoint(old.words),
+        "changes": not new.cues.isdisjoint(CHANGES),
+        "quiet": new.cues.isdisjoint(_TELLING),
+    }
+    return sum(POINTS[name] * value for name, value in facts.items())
 
 
-def _refers_to(later: Topic, one: Topic) -> bool:
-    """Return whether `later`, a sentence without a topic of its own, refers to `one`: it gives another value of the
-    same kind, or another phrase next to a shared word."""
-    if ("forbids" in later.marks) != ("forbids" in one.marks):
-        return False
-    if later.values:
-        return later.about <= one.about and _has_other_value(later, one)
-    same, more = later.about & one.about, later.about - one.about
-    if "changes" in later.marks:  # "actually, camel case" replaces the word before "case"
-        asks = "forbids" not in later.marks and len(later.order) == 2
-        return asks and any(
-            pair[1] == later.order[1] and pair[0] in one.about - same for pair in pairwise(one.order[1:])
-        )
-    return bool(same and more) and len(later.about) <= REFERRING_WORDS
-
-
-REFERRING_WORDS = 3
-"""Maximum number of words of a sentence that only refers to another."""
+_OURS, _THEIRS = frozenset(["my", "our"]), listed("replaced", "theirs")
+_SUBJECTS = listed("replaced", "subjects")

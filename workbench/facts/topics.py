@@ -1,285 +1,235 @@
-"""Topic of a sentence: its words, values and rejected phrases, and marks such as `forbids` or `changes`.
+"""Topic of a sentence: all of it that tells whether another sentence supersedes it. A sentence is read once.
 
-A sentence is read clause by clause. Clauses that only report a change or give a reason are set aside, and rejected
-phrases are removed before the rest is read.
+Clauses in which something changes or ends ("we moved") are set aside, and rejected phrases ("instead of npm") are cut,
+before the terms of a sentence are taken.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from msgspec import Struct
 
 from workbench.base.session_caches import session_cache
-from workbench.facts.phrases import Phrases, phrases_for
-from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, TOKEN, stem, token_terms
-from workbench.facts.word_tables import SPACED, table
-from workbench.facts.word_tables import words as listed
+from workbench.facts.amounts import units, with_digits
+from workbench.facts.languages import languages_of
+from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, TOKEN, content_terms, stem, token_terms
+from workbench.facts.values import values_by_kind, without_values
+from workbench.facts.word_tables import LANGUAGES, SPACED, pattern, table
 from workbench.facts.wording import normalize
 
-Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
-"""Functions of a sentence: `forbids`; `permits`; `frees`, permits without something ("you may push without asking");
-`speaks`, only sets the language; `chooses` ("use", "is"); `changes`, announces a change; `revises`, replaces one thing
-by another; `leans`, refers to an earlier sentence ("make that …"); `apart`, holds once, additionally or
-conditionally."""
 
+class Topic(Struct, frozen=True):
+    """Sentence as compared.
 
-@dataclass(frozen=True)
-class Topic:
-    """Topic of a sentence.
-
-    `order` holds its terms in order, without values, rejected phrases and light words; `names` those written as names;
-    `values` the values with their kinds; `state` the subject of a state and its preposition ("the office", "at").
-    `asides` holds terms of clauses that report a change or give a reason ("they moved my flight" in "they moved my
-    flight, it leaves at 11 now"). `dropped` holds the terms and values of each rejected phrase, `withdraws` the terms
-    of a withdrawn rule ("forget the limit of 100 words").
+    words: in order, without words that only say when ("now"); "," ends a clause.
+    bare: its words without possessive endings.
+    terms: content terms without values.
+    order: the same in order, without rejected phrases.
+    things: its terms and values together.
+    values: by kind. names: words of its names. fields: its terms by field.
+    ended: terms of clauses in which something ends.
+    rejected: terms and values of each rejected phrase, and of each thing that ended.
+    cues: entries of the word tables that it has, and "forbids".
+    orders: an order of work. chat: an order, a feeling or code, hardly a fact.
     """
 
+    words: tuple[str, ...]
+    bare: frozenset[str]
+    terms: frozenset[str]
     order: tuple[str, ...]
+    things: frozenset[str]
+    values: Mapping[str, frozenset[str]]
     names: frozenset[str]
-    values: tuple[tuple[str, str], ...]
-    state: tuple[frozenset[str], str]
-    asides: frozenset[str]
-    dropped: tuple[frozenset[str], ...]
-    withdraws: frozenset[str]
-    marks: frozenset[Mark]
+    fields: Mapping[str, set[str]]
+    ended: frozenset[str]
+    rejected: tuple[frozenset[str], ...]
+    cues: frozenset[str]
+    orders: bool
+    chat: bool
+    languages: tuple[str, ...]
+    language: str
 
-    @cached_property
+    @property
     def about(self) -> frozenset[str]:
         return frozenset(self.order)
 
-    @cached_property
-    def all(self) -> frozenset[str]:
-        """Terms and values together."""
-        return self.about.union(value for _, value in self.values)
 
-    @cached_property
-    def by_kind(self) -> Mapping[str, list[str]]:
-        """Values by kind."""
-        found: dict[str, list[str]] = {}
-        for kind, value in self.values:
-            found.setdefault(kind, []).append(value)
-        return found
-
-    def of(self, kind: str) -> list[str]:
-        return self.by_kind.get(kind, [])
+_CUES = ("allowed", "changes", "explains", "ends", "feels", "now", "once")
+CHANGES = frozenset(["changes", "now", "elliptic"])
 
 
 @session_cache(4_096)
 def topic_of(text: str, language: str) -> Topic:
+    """Return the topic of a sentence; `language`: of all sentences, because equal ones must give equal terms."""
     low = normalize(text)
-    phrases = phrases_for(low, language)
-    low = phrases.pattern("in_the").sub(" ", phrases.comparing.sub(" ", low))
-    rest, leads = _without_leads(low, phrases)
-    statement, asides = _split_asides(rest, phrases)
-    spans = [*_rejected_spans(statement, phrases)]
-    dropped = [words for _, words in spans]
-    if spans and _has_content(chosen := _cut_spans(statement, [span for span, _ in spans]), phrases):
-        statement = chosen
-    dropped += [words for clause in asides for _, words in _rejected_spans(clause, phrases)]
-    absence_entries = ("gone", "taken") if asides else ("gone",)
-    dropped += [words for clause in _clauses(rest) if (words := _absent_terms(clause, absence_entries, phrases))]
-    values, order = tuple(phrases.values(statement)), _ordered_terms(statement, phrases)
-    changed = any(phrases.pattern("moved", *absence_entries).search(clause) for clause in asides)
-    marks = frozenset(_marks(low, statement, rest, phrases, changed=changed, leads=leads))
-    if any(kind == "tongue" for kind, _ in values) and speaking_words().issuperset(order):
-        order, marks = (), marks | {"speaks"}
+    possible = {*languages_of(low), SPACED[LANGUAGES_OF_STEMS.index(language)]}
+    languages = tuple(one for one in LANGUAGES if one in possible)
+
+    def signs(*names: str) -> re.Pattern[str]:
+        return pattern("replaced", *names, languages=languages)
+
+    def terms_of(part: str) -> list[str]:
+        bare = without_values(with_digits(part), languages).translate(_LIGHT_CHARACTERS)
+        return [
+            term
+            for term in content_terms(bare, language)
+            if not (term[0].isdigit() or "'" in term or term in units(language) or term in light_words(language))
+        ]
+
+    def things(part: str) -> frozenset[str]:
+        values = values_by_kind(part, languages)
+        return frozenset((*terms_of(part), *(value for kind in values if kind != "name" for value in values[kind])))
+
+    values = values_by_kind(text, languages)
+    clauses = [clause for clause in _CLAUSE.split(low) if clause]
+    spans = [*_rejected_spans(low, signs("rejected"), things)]
+    chosen = low
+    for start, stop, _ in reversed(spans):
+        chosen = f"{chosen[:start]} {chosen[stop:]}"
+    chosen = chosen if things(chosen) else low
+    ended = [clause[: found.start()] for clause in clauses if (found := signs("ends").search(clause))]
+    order = tuple(dict.fromkeys(terms_of(signs("changes", "allowed").sub(" ", chosen))))
+    words = tuple(_words(signs("now").sub(" ", text.lower().replace("’", "'"))))
+    denies = pattern("sense", "denies", languages=languages)
+    if "tongue" in values and _terms_listed("speaking", language).issuperset(order):
+        order = ()
+    cues = {name for name in _CUES if signs(name).search(low)}
+    if signs("elliptic").match(low):
+        cues.add("elliptic")
+    if signs("no").search(chosen) or denies.search(chosen):
+        cues.add("forbids")
+    if any(signs("if").match(clause.strip()) for clause in clauses):
+        cues.add("once")
+    known = () if language == "german" else values.get("name", ())  # in German every noun has a capital letter
+    orders = len(words) > 1 and words[1] != "," and _ORDER.match(words[0]) is not None
+    terms = frozenset(terms_of(text))
     return Topic(
+        words=words,
+        bare=frozenset(map(bare, words)),
+        terms=terms,
         order=order,
-        names=frozenset(
-            term for match in _NAME.finditer(text) for term in _ordered_terms(normalize(match[0]), phrases)
-        ),
+        things=terms.union(*(values[kind] for kind in values if kind != "name")),
         values=values,
-        state=_state_of(statement, phrases),
-        asides=frozenset(_ordered_terms(" ".join(asides), phrases)),
-        dropped=tuple(dropped),
-        withdraws=_withdrawn_terms(low, phrases),
-        marks=marks,
+        names=frozenset(bare(word) for name in known for word in name.split() if word.lower() not in FUNCTION_WORDS),
+        fields=_fields_of(without_values(text, languages).lower(), terms, language),
+        ended=frozenset(
+            content_terms(
+                " ".join(part for part in _PART.split(low) if signs("ends", "rejected").search(part)), language
+            )
+        ),
+        rejected=tuple(filter(None, (*(found for *_, found in spans), *map(things, ended)))),
+        cues=frozenset(cues),
+        orders=orders,
+        chat=orders or "feels" in cues or text.endswith("!") or _ODD.search(text) is not None,
+        languages=languages,
+        language=language,
     )
 
 
-def changing_clauses(text: str, language: str) -> list[Topic]:
-    """Return the topics of the clauses that announce a change by themselves; [] if any clause may limit the scope of
-    the others."""
-    clauses = _clauses(text)
-    if len(clauses) < 2 or not is_correction(text) or any(_is_scope(clause) for clause in clauses):
-        return []
-    return [one for clause in clauses if "changes" in (one := topic_of(clause, language)).marks]
-
-
-def _is_scope(clause: str) -> bool:
-    first = TOKEN.search(clause)
-    return first is not None and first[0].lower() in FUNCTION_WORDS
-
-
-def _split_asides(rest: str, phrases: Phrases) -> tuple[str, list[str]]:
-    """Split a sentence into its statement and the clauses that only report a change or give a reason. Without any other
-    clause the whole sentence is the statement."""
-    clauses = _clauses(rest)
-    tells_of = phrases.pattern("moved", "gone", "taken")
-    asides = [clause for clause in clauses if tells_of.search(clause) or _is_reason(clause, phrases)]
-    telling = ", ".join(clause for clause in clauses if clause not in asides)
-    return (telling, asides) if asides and _has_content(telling, phrases) else (rest, [])
-
-
-def _marks(low: str, statement: str, rest: str, phrases: Phrases, *, changed: bool, leads: bool) -> Iterator[Mark]:
-    def has(*names: str, within: str = statement) -> bool:
-        return phrases.pattern(*names).search(within) is not None
-
-    permits = phrases.pattern("may").match(statement) is not None or has("allowed")
-    if permits:
-        yield "permits"
-    if permits and has("without"):
-        yield "frees"
-    if phrases.forbids.search(phrases.pattern("without").sub(" ", statement) if permits else statement):
-        yield "forbids"
-    if has("use", "state"):
-        yield "chooses"
-    if has("once", "adds", within=low) or any(map(phrases.pattern("if").match, map(str.strip, _clauses(low)))):
-        yield "apart"
-        return
-    if leads or changed or has("new", "sets", within=low):
-        yield "changes"
-    if leads or has("instead", "sets", within=rest):
-        yield "revises"
-    if leads or phrases.pattern("elliptic").match(rest):
-        yield "leans"
-
-
 def is_correction(sentence: str) -> bool:
-    """Return whether a sentence announces that it corrects another or rejects something."""
+    """Return whether a sentence announces a change, rejects or permits something."""
     low = normalize(sentence)
-    return phrases_for(low).amending.search(low) is not None
+    names = ("changes", "ends", "rejected", "allowed")
+    return pattern("replaced", *names, languages=languages_of(low)).search(low) is not None
+
+
+def bare(word: str) -> str:
+    return word.lower().removesuffix("'s").removesuffix("’s")
 
 
 _CLAUSE = re.compile(r"[,;:—–] |[，、；：]|(?<=\w): ")
-
-
-def _clauses(text: str) -> list[str]:
-    return [clause for clause in _CLAUSE.split(text) if clause]
-
-
-def _is_reason(clause: str, phrases: Phrases) -> bool:
-    """Return whether a clause gives a reason and no value."""
-    return phrases.pattern("why").match(clause.strip()) is not None and phrases.value.search(clause) is None
-
-
-def _without_leads(low: str, phrases: Phrases) -> tuple[str, bool]:
-    """Return a sentence without leading phrases that only announce a correction, and True if there were any."""
-    rest = low
-    while found := phrases.lead.match(rest):
-        rest = rest[found.end() :]
-    return rest, rest != low
-
-
-_NAME = re.compile(
-    r"(?<=[\w,;:] )[A-ZÀ-ÞА-Я][\w-]+|[\w-]+(?:[./@_][\w-]+)+|[a-z]+[A-Z]\w+|(?<=[\"“«„])[^\"“”«»\n]{1,40}(?=[\"”»“])"
+_PART = re.compile(r"[,;:—]\s|\s-\s|\s(?=(?:so|because|since|and|but|as)\s)")
+_ODD = re.compile(r"[{}<>|=*\\]|->")
+_ORDER = re.compile(
+    r"(?:add|build|check|commit|create|delete|explain|fix|implement|look|merge|move|open|read|refactor|remove|rename|"
+    r"review|run|see|show|test|update|write)\Z",
+    re.IGNORECASE,
 )
-"""A word written as a name: capitalized, with a sign within, or quoted."""
+_TOKEN = re.compile(r"[\u3400-\u9fff]|[(,;:—、，；：](?!\w)|\(|[^\s,;!?()\"“”`*。，、；：—\u3400-\u9fff]+(?:[,:]\d+)*")
 
 
-def _has_content(text: str, phrases: Phrases) -> bool:
-    return phrases.value.search(text) is not None or bool(_ordered_terms(text, phrases))
-
-
-def _rejected_spans(text: str, phrases: Phrases) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
-    """Yield the spans of rejected phrases with their terms. A phrase ends at punctuation, or before the verb of the
-    alternative ("instead of npm use yarn")."""
-    for match in phrases.pattern("rejected").finditer(text):
-        end = _END.search(text, match.end())
-        found: list[str] = []
-        stop = match.end()
-        for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
-            words = (*_ordered_terms(token[0], phrases), *(value for _, value in phrases.values(token[0])))
-            if found and not words and any(_terms(token[0], phrases)):
-                break
-            found += words
-            stop = token.end()
-        if found:
-            yield (match.start(), stop), frozenset(found)
-
-
-def _cut_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    for start, stop in reversed(spans):
-        text = f"{text[:start]} {text[stop:]}"
-    return text
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of a text, each Chinese character as one, and "," for a sign between clauses."""
+    for match in _TOKEN.finditer(text):
+        word = match[0].rstrip(".")
+        if word and word in "(,;:—、，；：":
+            yield ","
+        elif word:
+            yield word.removesuffix(":")
+            if word.endswith(":") or (word[-1].isdigit() and match[0].endswith(".") and match.end() < len(text)):
+                yield ","
 
 
 _END = re.compile(r"[,;:，。；：、!?]|\.(?!\w)")
 
 
-def _absent_terms(clause: str, names: Sequence[str], phrases: Phrases) -> frozenset[str]:
-    """Return the terms of the things that no longer exist or apply, according to a clause."""
-    found = phrases.pattern(*names).search(clause)
-    if found is None:
-        return frozenset()
-    subject = clause[: found.start()]
-    return frozenset((*_ordered_terms(subject, phrases), *(value for _, value in phrases.values(subject))))
+def _rejected_spans(
+    text: str, rejecting: re.Pattern[str], things: Callable[[str], frozenset[str]]
+) -> Iterator[tuple[int, int, frozenset[str]]]:
+    """Yield where rejected phrases begin and end, and their terms and values. A phrase ends at punctuation, or before
+    the verb of the alternative ("instead of npm use yarn")."""
+    for match in rejecting.finditer(text):
+        end = _END.search(text, match.end())
+        found: set[str] = set()
+        stop = match.end()
+        for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
+            words = things(token[0])
+            if found and not words and token[0] not in FUNCTION_WORDS:
+                break
+            found |= words
+            stop = token.end()
+        if found:
+            yield match.start(), stop, frozenset(found)
 
 
-def _withdrawn_terms(low: str, phrases: Phrases) -> frozenset[str]:
-    """Return the terms that a sentence withdraws."""
-    if not phrases.withdraws.search(low):
-        return frozenset()
-    return frozenset(_ordered_terms(phrases.pattern("withdraw", "rule").sub(" ", low), phrases))
-
-
-def _state_of(statement: str, phrases: Phrases) -> tuple[frozenset[str], str]:
-    """Return the subject of a sentence that states a place or value, with the preposition before that ("at"); empty for
-    other sentences."""
-    found = phrases.pattern("state").search(statement)
-    if found is None or not (subject := frozenset(_ordered_terms(statement[: found.start()], phrases))):
-        return _NO_STATE
-    first = TOKEN.search(statement, found.end())
-    if first is None or not phrases.value.search(statement, found.end()):
-        return _NO_STATE
-    return subject, first[0] if first[0] in FUNCTION_WORDS else ""
-
-
-_NO_STATE = (frozenset[str](), "")
-
-
-def _ordered_terms(text: str, phrases: Phrases) -> tuple[str, ...]:
-    """Return the terms of a text in order, each once, without values and light words."""
-    bare = phrases.value.sub(" ", phrases.pattern("new", "may", "allowed", "sets").sub(" ", text))
-    found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], phrases))
-    return tuple(dict.fromkeys(term for term in found if term not in light_words(phrases.stems)))
-
-
-def _terms(token: str, phrases: Phrases) -> Sequence[str]:
-    """Return the terms of a token. Each Chinese character is a term, because pairs would link neighbouring words in a
-    short sentence. All possessives of other people are the same term."""
-    if token.lower() in _possessives():
-        return ("=theirs",)
-    if "\u3400" <= token[0] <= "\u9fff":
-        return tuple(token)
-    return (token.lower(),) if "/" in token else token_terms(token, phrases.stems)
+def _fields_of(low: str, terms: frozenset[str], language: str) -> Mapping[str, set[str]]:
+    """Return the terms of a text by the fields of their words."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for match in TOKEN.finditer(low):
+        for term in terms.intersection(token_terms(match[0], language)):
+            for field in _fields(language).get(_base(match[0]), ()):
+                found[field].add(term)
+    return found
 
 
 @cache
-def _possessives() -> frozenset[str]:
-    return listed("replaced", "theirs")
+def _fields(language: str) -> Mapping[str, list[str]]:
+    """Return the fields of each word without its ending, in a language and English."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
+        for name, several in table(one, "fields").items():
+            for base in {_base(word) for word in several.split()}:
+                found[base].append(name)
+    return found
 
 
-@cache
+def _base(word: str) -> str:
+    """Return a word without a usual ending: a stemmer would need too long for all words of the fields."""
+    return _ENDING.sub("", word)
+
+
+_ENDING = re.compile(r"(?<=\w{3})(?:'s|(?:er|ing)s?|ed|e?s|en?|n)\Z")
+
+
 def light_words(language: str) -> frozenset[str]:
     """Return the light words (to use, to put, now) as terms."""
-    return _word_forms("light", language)
+    return _terms_listed("light", language)
 
 
 @cache
-def speaking_words() -> frozenset[str]:
-    """Return the verbs of speaking to the user, which do not change the scope of a sentence."""
-    return frozenset().union(*(_word_forms("speaking", language) for language in LANGUAGES_OF_STEMS))
-
-
-def _word_forms(name: str, language: str) -> frozenset[str]:
-    """Return the words of a table entry as terms: of the language, of English (used everywhere), and of languages
-    without spaces."""
-    found = {character for one in ("zh", "ja") for character in table(one, "replaced").get(name, "")}
+def _terms_listed(name: str, language: str) -> frozenset[str]:
+    """Return the words of a table entry as terms: of the language, of English (used everywhere), and of Korean."""
+    found: set[str] = set()
     for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
         for word in table(one, "replaced").get(name, "").split():
             found |= {word, stem(word, language), *token_terms(word, language)}
     return frozenset(found | {word[:2] for word in table("ko", "replaced").get(name, "").split()})
+
+
+_LIGHT_CHARACTERS = {
+    ord(character): " " for one in ("zh", "ja") for character in table(one, "replaced")["light"] if character != " "
+}

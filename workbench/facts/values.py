@@ -1,13 +1,16 @@
-"""Values in a sentence by kind: dates, times, weekdays, money, amounts, code and names. Most dates are English."""
+"""Values in a sentence by kind: dates, times, days, languages, paces, money, amounts, code and names. Most dates are
+English."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from workbench.facts.amounts import units, values_in, with_digits
 from workbench.facts.terms import FUNCTION_WORDS, NUMBER_WORDS
+from workbench.facts.word_tables import alternatives, pattern
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS = [
@@ -27,17 +30,11 @@ _TIME = re.compile(
     r"\b\d{1,2}(?::\d\d(?: ?[ap]m)?|(?:\.\d\d)? ?[ap]m)\b|\b(?:half|quarter) (?:past|to) \w+|\b(?:noon|midnight)\b",
     re.IGNORECASE,
 )
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _CODE = re.compile(
     r"`[^`\n]+`|#[\da-fA-F]{6}\b|(?<!\S)(?:[./~#@-]{1,2}(?=[a-zA-Z])|\w[\w.-]*[/\\:@_.](?=[\w/\\]))[^\s,;]*[^\s,;.!?:)]"
 )
 _NAME = re.compile(
     r"(?<=[\w.,;:)] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+)*|\A[A-ZÀ-Þ][\w-]{2,}(?: [A-ZÀ-Þ][\w-]+)*(?= [a-z]+s )"
-)
-VALUE = re.compile("|".join(one.pattern for one in (DATE, _TIME, _WEEKDAY, _CODE)), re.IGNORECASE)
-_ANNOUNCES = re.compile(
-    r"\b(?:make that|no longer|(?:has |have |is |are )?(?:moved|switched) to|instead(?! of)|change of plans?)\b",
-    re.IGNORECASE,
 )
 _KINDS = (
     dict.fromkeys(("euro", "dollar", "pound", "franc", "yen"), "money")
@@ -47,18 +44,36 @@ _KINDS = (
 """Kind of a value by its unit. Other values with a unit have the kind "number" and the unit."""
 
 
-def values_by_kind(text: str) -> dict[str, frozenset[str]]:
-    """Return the values of a sentence by kind: date, time, weekday, money, a unit or counted thing, code, name."""
+@cache
+def _patterns(languages: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
+    """Return the patterns of the values other than numbers and names; a later one sees the text without the earlier
+    ones."""
+    listed = {
+        kind: re.compile(pattern("replaced", name, languages=languages).pattern, re.IGNORECASE)
+        for kind, name in (("mask", "mask"), ("weekday", "day"), ("tongue", "tongue"), ("pace", "pace"))
+    }
+    if alternatives("replaced", "number", languages):
+        number = pattern("replaced", "number", languages=languages).pattern
+        listed["number"] = re.compile(rf"{number}|(?<![A-Za-z\d_./\\-])\d+(?!\w*\.\w)")
+    return {"date": DATE, "time": _TIME, "mask": listed.pop("mask"), "code": _CODE, **listed}
+
+
+def without_values(text: str, languages: tuple[str, ...]) -> str:
+    """Return a text without its values; numbers and names stay."""
+    for one in _patterns(languages).values():
+        text = one.sub(" ", text)
+    return text
+
+
+def values_by_kind(text: str, languages: tuple[str, ...] = ("en",)) -> dict[str, frozenset[str]]:
+    """Return the values of a sentence by kind: date, time, weekday, tongue, pace, money, a unit or counted thing, code,
+    name."""
     found: dict[str, set[str]] = defaultdict(set)
-
-    def take(kind: str, pattern: re.Pattern[str], rest: str) -> str:
-        for match in pattern.finditer(rest):
-            found[kind].add(_date(match) if kind == "date" else match[0].lower())
-        return pattern.sub(" ", rest)
-
     rest = text
-    for kind, pattern in (("date", DATE), ("time", _TIME), ("weekday", _WEEKDAY), ("code", _CODE)):
-        rest = take(kind, pattern, rest)
+    for kind, one in _patterns(languages).items():
+        for match in one.finditer(rest):
+            found[kind].add(_date(match) if kind == "date" else match[0].lower())
+        rest = one.sub(" ", rest)
     for value in values_in(with_digits(rest).lower()):
         kind = _KINDS.get(value.unit, f"number {value.unit}".rstrip())
         found[kind].add(f"{value.amount:g}")

@@ -14,8 +14,8 @@ module:
     decided     words of deciding, accepting and rejecting: `workbench.facts.decisions`
     stated      words with which users describe themselves and their situation: `workbench.facts.statements`
     typed       first person singular, and words of address and pointing: `workbench.facts.pasted_lines`
-    fields      words of one attribute of a thing (its cost, its place): `workbench.facts.updates`
-    replaced    words that decide the topic of a sentence, and whether it replaces another: `workbench.facts.phrases`
+    fields      words of one attribute of a thing (its cost, its place): `workbench.facts.topics`
+    replaced    words that decide the topic of a sentence, and whether it replaces another: `workbench.facts.topics`
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.facts.updates import updates
+from workbench.facts.supersession import superseding
 from workbench.facts.values import values_by_kind
 
 NAMES = "Ada Bert Cleo Dora Emil Fay Gus Hedy Ivo Jane Karl Lena Moe Nell Otto Pia Quin Rosa Sven Tess"
@@ -16,7 +16,7 @@ def updated(*sentences: str) -> list[int | None]:
     """Return the result for these sentences, each in a message of its own, after the filler; indexes count from the
     first of them."""
     every = (*FILLER, *sentences)
-    found = updates(every, tuple(range(len(every))))
+    found = superseding(every, tuple(range(len(every))))
     assert found[: len(FILLER)] == (None,) * len(FILLER)
     return [None if one is None else one - len(FILLER) for one in found[len(FILLER) :]]
 
@@ -32,6 +32,7 @@ def updated(*sentences: str) -> list[int | None]:
         ("Guests stay at the Hotel Bellmoor.", "Guests stay at the Mill House."),
         ("Load the rows in batches of 5000.", "Load the rows in batches of 1200."),
         ("We meet on Monday at the weir.", "We meet on Tuesday at the weir."),
+        ("The buoy listens on port 8080.", "The buoy listens on port 8443."),
     ],
 )
 def test_the_same_sentence_with_another_value(old: str, new: str) -> None:
@@ -65,8 +66,8 @@ def test_two_of_one_form_are_an_update_and_three_a_list() -> None:
 
 def test_sentences_of_one_message_do_not_update_each_other() -> None:
     pair = ("A ticket costs seven pounds.", "A ticket costs nine pounds.")
-    assert updates(pair, (3, 3)) == (None, None)
-    assert updates(pair, (3, 4)) == (1, None)
+    assert superseding(pair, (3, 3)) == (None, None)
+    assert superseding(pair, (3, 4)) == (1, None)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +112,8 @@ def test_a_change_in_other_words_updates_what_it_has_most_in_common_with() -> No
 
 def test_a_session_with_tool_calls_needs_more_in_common() -> None:
     said = (*FILLER, "The movers are allowed 900 francs.", "Actually, the movers may charge up to CHF 1,150.")
-    assert updates(said, tuple(range(len(said))))[-2] == len(said) - 1
-    assert updates(said, tuple(range(len(said))), works=True)[-2] is None
+    assert superseding(said, tuple(range(len(said))))[-2] == len(said) - 1
+    assert superseding(said, tuple(range(len(said))), works=True)[-2] is None
 
 
 @pytest.mark.parametrize(
@@ -120,6 +121,7 @@ def test_a_session_with_tool_calls_needs_more_in_common() -> None:
     [
         ("The boat costs 900 francs.", "We asked again, and the boat now costs 950 francs."),
         ("The hull will be green.", "Correction: the hull will be blue."),
+        ("The lock is oiled twice a day.", "The lock is oiled three times a day now."),
         ("Ruth steers the boat.", "Change of plan, Omar steers the boat, Ruth is ill."),
         ("We sail on Friday 4 June.", "We sail on Saturday 5 June."),
         ("We sail on Friday at 9:30.", "We sail on Saturday at 10:15."),
