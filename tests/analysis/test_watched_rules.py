@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.courses import session_of
-from workbench.analysis.fact_check import SearchedText
 from workbench.analysis.labelled import labelled_pairs
-from workbench.analysis.rule_text import RuleVerdict, judge_text, rule_pattern
+from workbench.analysis.rule_text import RuleVerdict, judge_text
 from workbench.analysis.watched_rules import (
     LONGEST_SENTENCE,
     RuleWatcher,
@@ -51,18 +50,6 @@ RULE = "Never log the refresh token."
 )
 def test_state_in_a_text(sentence: str, text: str, verdict: RuleVerdict) -> None:
     assert judge_text(sentence, text) == verdict
-
-
-def test_lines_without_its_rarest_words_need_not_be_read() -> None:
-    several = [pair for pair in labelled_pairs() if pair.query.sentences]
-    everything = "\n".join(pair.text for pair in several)
-    whole = SearchedText([everything])
-    for pair in several:
-        form = rule_pattern(" ".join(pair.fact.split()))
-        assert form.query is not None
-        for text, said in ((pair.text, SearchedText([pair.text])), (everything, whole)):
-            assert SearchedText(form._near(text)).judge(form.query) == said.judge(form.query), pair.fact
-    assert len(several) > 100
 
 
 def test_it_agrees_with_the_labels_of_sentences() -> None:

@@ -39,24 +39,6 @@ def concept_of(low: str, language: str) -> str:
     return _concepts(language).get(low.removesuffix("'s"), "")
 
 
-def words_of(term: str, language: str) -> tuple[str, ...]:
-    """Return the words that have a term; only the term itself if it is a stem; () if phrases have it, too."""
-    if term in _phrased(language):
-        return ()
-    if term[0] not in "=~":
-        return (term,)
-    own = (table(one, "concepts").get(term[1:], "") for one in tables_of(language))
-    return (*SYNONYMS.get(term, ()), *" ".join(own).split())
-
-
-@cache
-def _phrased(language: str) -> frozenset[str]:
-    """Return the terms of normal wordings of phrases: "backup" for "backs up"."""
-    return frozenset(
-        content_terms(" ".join(name for one in tables_of(language) for name in table(one, "phrases")), language)
-    )
-
-
 def tables_of(language: str) -> tuple[str, ...]:
     """Return the ids of the word tables of a language and of English."""
     return tuple(sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}))

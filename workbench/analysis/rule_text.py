@@ -7,21 +7,18 @@ correctly (`workbench.analysis.fact_check`); *contradicted* if one negates it or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.concepts import words_of
-from workbench.analysis.fact_check import SOME, FactQuery, SearchedText, fact_query
+from workbench.analysis.fact_check import FactQuery, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.searched_lines import contains, occurrences
 from workbench.base.secrets import MASK
 from workbench.base.session_caches import session_cache
-from workbench.facts.terms import stem
 from workbench.facts.wording import is_agent_message
 from workbench.session import Message
+from workbench.session.bounded import bounded_text
 from workbench.session.masked import searched_message
 
 RuleVerdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
@@ -42,12 +39,10 @@ def on_one_line(text: str) -> str:
 
 
 class RulePattern(Struct, frozen=True):
-    """Rule prepared for search. `kinds` has the beginnings of the forms of each of its words. Only lines with a form
-    of one of the rarest words are compared."""
+    """Rule prepared for search."""
 
     flat: str
     query: FactQuery | None
-    kinds: tuple[tuple[str, ...], ...]
 
     def in_message(self, message: Message) -> RuleVerdict:
         """Return the state in a message. Secrets are masked if the rule was taken from a masked text."""
@@ -67,10 +62,8 @@ class RulePattern(Struct, frozen=True):
         if not self.may_occur(text):
             return False
         flat = on_one_line(text)
-        return any(
-            self._is_affirmed(flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)])
-            for at in occurrences(self.flat, flat)
-        )
+        quotations = (flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)] for at in occurrences(self.flat, flat))
+        return any(map(self._is_affirmed, quotations))
 
     def may_occur(self, text: str) -> bool:
         """False if the rule certainly does not occur."""
@@ -88,26 +81,16 @@ class RulePattern(Struct, frozen=True):
     def in_other_words(self, text: str) -> RuleVerdict:
         """Return the state of a rule that does not occur verbatim: paraphrased, contradicted or gone."""
         assert self.query is not None
-        verdict = SearchedText(self._near(text)).judge(self.query)
+        verdict = _searched(bounded_text(text)).judge(self.query)
         if verdict.presence == "none":
             return "gone"
         return "paraphrased" if verdict.right else "contradicted"
 
-    def _near(self, text: str) -> Sequence[str]:
-        """Return the lines that have one of the rule's rarest words. What states a rule has a share of `SOME` of its
-        words, so it has one of any words that are more than the rest."""
-        low = _plain(text)
-        if not self.kinds or len(low) != len(text):
-            return (text,)
-        rarest = sorted(self.kinds, key=lambda kind: sum(map(low.count, kind)))
-        starts = set[int]()
-        for word in chain.from_iterable(rarest[: int((1 - SOME) * len(rarest)) + 1]):
-            at = low.find(word)
-            while at >= 0:
-                starts.add(low.rfind("\n", 0, at) + 1)
-                stop = low.find("\n", at)
-                at = low.find(word, stop) if stop >= 0 else -1
-        return [text[at : stop if (stop := text.find("\n", at)) >= 0 else len(text)] for at in sorted(starts)]
+
+@session_cache(1 << 8)
+def _searched(text: str) -> SearchedText:
+    """Return a text prepared for search. Several rules are looked for in each text."""
+    return SearchedText([text])
 
 
 BEFORE_QUOTE = 40
@@ -119,32 +102,4 @@ def rule_pattern(flat: str) -> RulePattern:
     """Return a rule, on one line, prepared for search."""
     # A name must occur as it is; a sentence may be paraphrased.
     form = fact_query("instruction" if " " in flat or not flat.isascii() else "identifier", flat)
-    wording = form.sentences[0] if form and form.sentences else None
-    if form is None or wording is None:
-        return RulePattern(flat, form, ())
-    several = (_beginnings(term, form.language) for term in wording.order)
-    kinds = tuple(beginnings for beginnings in several if beginnings)
-    # A number has many spellings, so every line is checked.
-    return RulePattern(flat, form, kinds if len(kinds) == len(wording.order) else ())
-
-
-def _beginnings(term: str, language: str) -> tuple[str, ...]:
-    """Return the beginnings of all words that are compared as `term`; empty if unknown."""
-    if any(map(str.isdigit, term)):
-        return ()
-    stems = (stem(word, language) for word in words_of(term, language))
-    # A stem may end differently from its words: "happi" for "happy".
-    return tuple(dict.fromkeys(_plain(stem[: max(SHORTEST_STEM, len(stem) - 1)]) for stem in stems))
-
-
-SHORTEST_STEM = 3
-"""Letters of a stem that are searched for in any case, although its last letter may differ in the text."""
-
-
-def _plain(text: str) -> str:
-    """Return the text in lower case without accents, as stems are."""
-    low = text.lower()
-    return low if low.isascii() else low.translate(_ACCENTS)
-
-
-_ACCENTS = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûüýÿё", "aaaaaaceeeeiiiinooooouuuuyyе")
+    return RulePattern(flat, form)
