@@ -1,8 +1,8 @@
 """Exact prohibitions in a rule: "Never run `git push --force`", "Do not edit anything under vendor/", "pnpm, not npm".
 
 Only a clause that names a command, flag, tool, path or branch, and nothing else, is exact. A condition or an exception
-in the rule ("unless", "without asking", "in watch mode") leaves it open whether a call breaks it, so such a rule has
-none. English only; a name must stand in code quotes, or be a well-known program, a flag or a path.
+in the rule ("unless", "without asking", "in watch mode") leaves open whether a call breaks it, so such a rule has no
+exact prohibition. English only; a name must stand in code quotes, or be a well-known program, a flag or a path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ change in any way, delete or read a path."""
 
 
 class Prohibition(Struct, frozen=True):
-    """A thing that a rule forbids: a command line, a flag, a tool, a branch or a path. `by_hand`: with an editor."""
+    """A thing that a rule forbids: a command line, a flag, a tool, a branch or a path. `by_hand`: changes by a
+    shell command are allowed."""
 
     forbids: Forbids
     name: str
@@ -130,7 +131,7 @@ _ENDS, _LINKS = re.compile(_END, re.IGNORECASE), re.compile(_LINK, re.IGNORECASE
 
 
 def _speaks_to_agent(before: str) -> bool:
-    """Return whether the words before a clause leave it to the agent, unlike "Cars commit and never push"."""
+    """Return whether the words before a clause make it an order to the agent, unlike "Cars commit and never push"."""
     start = re.split(r"[.!;:(] | [-–—] ", before)[-1].strip("*_- ")
     return not start or _IMPERATIVE.match(start) is not None
 

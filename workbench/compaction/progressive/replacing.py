@@ -133,55 +133,55 @@ def _outcome(
     trace: Sequence[str],
 ) -> Outcome:
     replaced = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
-    standing = frozenset(range(len(context))) - replaced
-    nodes: dict[int, list[NewMessage]] = {}
+    kept = frozenset(range(len(context))) - replaced
+    new_by_place: dict[int, list[NewMessage]] = {}
     for (one, summary), carried in zip(done, texts, strict=True):
         filled = fill(template, {"summary": summary, "retained": carried.back}).strip()
         text = f"{carried.front}\n\n{filled}" if carried.front else filled
         newest = context.messages[one.group.indexes[-1]]
-        node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
+        message = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
         replaces = tuple(joined(one.spans, one.nested))
-        nodes.setdefault(_place(context, one, standing), []).append(NewMessage(node, replaces))
+        new_by_place.setdefault(_place(context, one, kept), []).append(NewMessage(message, replaces))
     return Outcome(
         "compacted",
         "",
         context.messages,
-        tuple(_pieces(standing, nodes)),
+        tuple(_pieces(kept, new_by_place)),
         painted(len(context), _strokes(context, done)),
         trace=tuple(trace),
     )
 
 
-def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
+def _place(context: Context, one: Replacement, kept: Collection[int]) -> int:
     """Index before which the summary of `one` is placed; never between a kept call and its results."""
     at = min((one.group.indexes[0], *one.consumed))
     request = first_request_index(context)
-    if request is not None and request in standing:
-        older = (index for index in range(request) if index in standing)
+    if request is not None and request in kept:
+        older = (index for index in range(request) if index in kept)
         if all(context.messages[index].is_own_system for index in older):
             at = max(at, request + 1)
     partners = context.shape.partners
     for index in range(at, len(context)):
-        if index in standing:
-            if not any(call < at and call in standing for call in partners.get(index, ())):
+        if index in kept:
+            if not any(call < at and call in kept for call in partners.get(index, ())):
                 break
             at = index + 1
     return at
 
 
-def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[NewMessage]]) -> Iterable[Piece]:
+def _pieces(kept: Iterable[int], new_by_place: Mapping[int, Sequence[NewMessage]]) -> Iterable[Piece]:
     """Kept messages, with every new message at its place."""
-    places = deque(sorted(nodes))
-    for span in spans_of(sorted(standing)):
+    places = deque(sorted(new_by_place))
+    for span in spans_of(sorted(kept)):
         start = span.start
         while places and places[0] < span.stop:
             place = places.popleft()
             yield from kept_pieces([Span(start, place)])
-            yield from nodes[place]
+            yield from new_by_place[place]
             start = max(start, place)
         yield KeptSpan(start, span.stop)
     for place in places:
-        yield from nodes[place]
+        yield from new_by_place[place]
 
 
 def _strokes(context: Context, done: Sequence[tuple[Replacement, str]]) -> Iterable[Stroke]:

@@ -44,7 +44,7 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
 
 
 def first_end(context: Context, policy: MessageWindowPolicy, stop: int) -> int:
-    """Index at which the first messages end that stay before the summary, at most `stop`."""
+    """End of the first messages, which are kept before the summary: an index, at most `stop`."""
     shape = context.shape
     ideal = bisect_left(counts(shape, policy.messages_as), policy.keep_first, shape.lead)
     if ideal <= shape.lead:  # the system prompt alone
@@ -133,7 +133,7 @@ class EventMeter:
 
 
 def sums_of(layout: Layout, what: TokensAs) -> tuple[Sequence[int], int]:
-    """Tokens (or characters) before each message, and the number of these in one token."""
+    """Sums of tokens or characters before each message, and how many of this unit make a token: 1 or 4."""
     match what:
         case "counted":
             return layout.tokens, 1
