@@ -13,7 +13,7 @@ from workbench.base.environment import use_environment, variables
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset, open_bench, set_policy
 from workbench.bench.saved_work import restore_work, work_of
-from workbench.compaction.environment import strategies_set, variable_of
+from workbench.compaction.environment import strategies_with_variables, variable_of
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategies import all_strategies
@@ -85,7 +85,7 @@ def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
 )
 def test_a_wrong_variable_is_named_where_its_strategy_is_used(environ: dict[str, str], sentence: str) -> None:
     with use_environment(environ):
-        (id,) = strategies_set()
+        (id,) = strategies_with_variables()
         with pytest.raises(BadInput) as refused:
             default_preset(id)
         assert str(refused.value) == sentence

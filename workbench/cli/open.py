@@ -73,10 +73,10 @@ def command(
 
         watched = tuple(map(sentence_to_watch, watched))
     if variables():
-        from workbench.compaction.environment import strategies_set
+        from workbench.compaction.environment import strategies_with_variables
         from workbench.compaction.preset import default_preset
 
-        for id in strategies_set():
+        for id in strategies_with_variables():
             default_preset(id)
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings

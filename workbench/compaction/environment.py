@@ -26,8 +26,8 @@ def variable_of(strategy_id: str, setting: str = "") -> str:
     return f"{PREFIX}{strategy_id}_{setting}".upper().replace("-", "_").replace(".", "_")
 
 
-def strategies_set() -> tuple[str, ...]:
-    """Strategies with any variable."""
+def strategies_with_variables() -> tuple[str, ...]:
+    """Ids of the strategies for which a variable is set."""
     return tuple(id for id in strategy_ids() if any(name.startswith(variable_of(id)) for name in variables()))
 
 

@@ -1,8 +1,7 @@
 """Fenced code blocks in texts of a model or a user.
 
 Follows CommonMark except for the indentation of backticks: models indent fences in nested lists by five or more spaces,
-which CommonMark does not accept as fences. Tildes with such an indentation are no fence: compilers underline errors
-with them.
+which CommonMark does not accept as fences. Tildes with such an indentation are compilers' marks, not fences.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ change in any way, delete or read a path."""
 
 
 class Prohibition(Struct, frozen=True):
-    """A thing that a rule forbids: a command line, a flag, a tool, a branch or a path. `by_hand`: changes by a
-    shell command are allowed."""
+    """A thing that a rule forbids: a command line, flag, tool, branch or path; if `by_hand`, not to a shell command."""
 
     forbids: Forbids
     name: str

@@ -100,7 +100,7 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
     limit_images(sheet, session)
     if rules is not None and rules.context is not None:
         rules.context(sheet, _sent(sheet, session), session)
-        return _judged(path, found, sheet, data, session, entries)
+        return _read_back(path, found, sheet, data, session, entries)
     repaired = sheet.data if sheet.fixes else data
     return _repair_by_writer(path, found, sheet, repaired, _read(codec, path, repaired))
 
@@ -175,7 +175,7 @@ def _sent(sheet: RepairSheet, session: Session) -> list[SheetEntry]:
     return list(dict.fromkeys(entry for entry in found if entry is not None))
 
 
-def _judged(
+def _read_back(
     path: Path, found: Format, sheet: RepairSheet, original: bytes, before: Session, entries: Sequence[SheetEntry]
 ) -> Repair:
     """Read the repaired bytes back, validate them, and return the repair. `entries` are the records of the session

@@ -18,7 +18,7 @@ from workbench.base.reading import open_file
 from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Message
 
-_TURN = threading.Lock()
+_HOLDERS_LOCK = threading.Lock()
 """Guards the count of callers that hold a file's bytes."""
 
 DIGEST_BYTES = 16
@@ -108,12 +108,12 @@ class Records(Sequence[bytes]):
     def held(self) -> Iterator[None]:
         """Keep released bytes in memory while many records are read. Safe in several threads."""
         data = self.data
-        with _TURN:
+        with _HOLDERS_LOCK:
             self._held, self._holders = data, self._holders + 1
         try:
             yield
         finally:
-            with _TURN:
+            with _HOLDERS_LOCK:
                 self._holders -= 1
                 if not self._holders:
                     self._held = None
@@ -230,7 +230,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class ExportNote:
-    """Size that an export of this program promised for its context; the messages alone do not tell it.
+    """Size that an export of this program promised for its context; its messages do not record it.
 
     `window` is the context window in tokens, None if neither the session nor the user gave one. `prompt` are the tokens
     sent before the conversation: system prompt (recorded or not), tools and leading system messages. `scale` is the
@@ -251,7 +251,7 @@ class SessionFacts:
 
     `part`: id of the session in a file with several. `agent`: the sub-agent whose session it is. `tokens_now`: last
     recorded size of the context in tokens; `overhead`: the system prompt and tools in it. `api_errors`: in file order.
-    `cost`: of the complete session in dollars, if its messages do not tell all. `exit_status`: how a run ended.
+    `cost`: of the complete session in dollars, if its messages do not record it. `exit_status`: how a run ended.
     `summary_versions`: by id of the summary message. `version`, `git_branch`, `project`, `provider` (the last asked):
     in the agent's words. `unread`: records without a message, which stay when the list is written again. `export_note`:
     the note of an export of this program. `own`: data for the format's writer, of the format's own type.

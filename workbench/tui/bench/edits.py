@@ -124,17 +124,17 @@ def edit_words(before: Bench, after: Bench, span: Span, done: str) -> str:
     plan has been run offline."""
     reached = with_pairs(before.layout.shape, range(span.start, span.stop))
     marked = (before.dropped, before.shortened) != (after.dropped, after.shortened)
-    lost, short = reach(after.context, after.edits)
-    done_to = (lost if done == "dropped" else short) & reached
+    dropped, shortened = reach(after.context, after.edits)
+    edited = (dropped if done == "dropped" else shortened) & reached
     is_more = len(after.dropped) > len(before.dropped) or len(after.shortened) > len(before.shortened)
-    if marked and is_more and not done_to:
+    if marked and is_more and not edited:
         return f"{named(range(span.start, span.stop))} is kept: a pin has priority"
     if not is_more:
         words = f"{named(reached if done == 'dropped' else range(span.start, span.stop))} as before"
-        done_to = reached
+        edited = reached
     else:
-        words = f"{done} {named(done_to)}"
-    return f"{words}: {figure(_edited_tokens(before, done_to))} → {figure(_edited_tokens(after, done_to))} tokens"
+        words = f"{done} {named(edited)}"
+    return f"{words}: {figure(_edited_tokens(before, edited))} → {figure(_edited_tokens(after, edited))} tokens"
 
 
 def _edited_tokens(bench: Bench, indexes: Collection[int]) -> int:
@@ -152,7 +152,7 @@ def _edited_tokens(bench: Bench, indexes: Collection[int]) -> int:
 
 
 NEAR = 0.51
-"""Largest difference between a setting's limit and the trigger's, which rounding causes."""
+"""Largest difference, by rounding, between the limit that a setting gives and that of its trigger."""
 
 
 def moved_trigger(policy: Policy, trigger: Trigger, limit: float, window: int | None) -> tuple[Policy, str] | None:

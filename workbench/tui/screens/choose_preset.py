@@ -76,7 +76,7 @@ def matching(every: tuple[PresetChoice, ...], query: str) -> tuple[PresetChoice,
     return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in strategies))
 
 
-LOOKING, NOTHING = "Looking for strategies and presets …", "No name matches: type less of it."
+LOOKING, NOTHING = "Looking for strategies and presets …", "Nothing matches: shorten the search."
 """Texts of the list before it is read, and if nothing matches."""
 
 BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
