@@ -176,15 +176,15 @@ def _check_epoch(
         epoch, ended, len(calls) + 1, fires, triggers, _unchanged_ids(theirs) & then, _unchanged_ids(ours)
     )
     refused = [number for number, index in enumerate((*calls, end), 1) if index in course.refused]
-    untrue = [number for number, index in enumerate(calls, 1) if _is_untrue(course.messages[index])]
+    absurd = [number for number, index in enumerate(calls, 1) if _has_absurd_usage(course.messages[index])]
     return replace(
         found,
-        why_call=why_call_differs(found, refused, untrue),
+        why_call=why_call_differs(found, refused, absurd),
         why_messages=why_messages_differ(found, context, session.context(epoch + 1), bool(refused)),
     )
 
 
-def _is_untrue(answer: Message) -> bool:
+def _has_absurd_usage(answer: Message) -> bool:
     return answer.usage is not None and answer.usage.absurd
 
 
@@ -212,17 +212,17 @@ COUNT_ERROR = 200
 """Inverse of the relative error of a count: a distance of 1/200 of the trigger is within the error."""
 
 
-def why_call_differs(found: PresetCheck, refused: Sequence[int], untrue: Sequence[int]) -> str:
+def why_call_differs(found: PresetCheck, refused: Sequence[int], absurd: Sequence[int]) -> str:
     """Return why the agent compacted before another call than the preset; "" if unknown. `refused` are numbers of the
-    calls that the API rejected as too long, `untrue` of those whose usage cannot be correct."""
+    calls that the API rejected as too long, `absurd` of those whose usage cannot be correct."""
     if found.same_call:
         return ""
     if found.fires is not None:
-        return _why_later(found.fires, found.call, refused, untrue)
+        return _why_later(found.fires, found.call, refused, absurd)
     due = [trigger for trigger in found.triggers if trigger.limit and not trigger.timed]
     if not due:
-        unread = next((trigger.note for trigger in found.triggers if trigger.note), "")
-        return "at the user's request" if found.cause == "manual" else unread
+        note = next((trigger.note for trigger in found.triggers if trigger.note), "")
+        return "at the user's request" if found.cause == "manual" else note
     nearest = min(due, key=lambda trigger: trigger.distance / trigger.limit)
     short = f"{_rounded_up(nearest.distance, nearest.unit)} below its trigger of {grouped(nearest.limit)}"
     own = found.ended.tokens_before or 0
@@ -245,13 +245,13 @@ def _rounded_up(value: float, unit: str) -> str:
     return counted(ceil(value), unit.removesuffix("s"))
 
 
-def _why_later(fires: int, call: int, refused: Sequence[int], untrue: Sequence[int]) -> str:
+def _why_later(fires: int, call: int, refused: Sequence[int], absurd: Sequence[int]) -> str:
     """Return why the agent compacted later than the trigger fired; "" if unknown."""
     if any(number >= call - NEAR for number in refused):
         return (
             f"the agent went on for {counted(call - fires, 'call')} over its trigger, until the API rejected a request"
         )
-    if wrong := sum(fires <= number < call for number in untrue):
+    if wrong := sum(fires <= number < call for number in absurd):
         return f"due before call {fires} by usage, but {counted(wrong, 'later usage record')} cannot be correct"
     return ""
 

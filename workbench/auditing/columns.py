@@ -45,7 +45,7 @@ SESSIONS = (
         ("unrecorded_overhead_tokens", "overhead", "count", "system + tools tokens (not recorded)"),
         ("usd", "cost", "money", "cost"),
         ("compactions", "compactions", "count", "recorded compactions"),
-        ("copies", "copies", "count", "further ones, already counted in another session"),
+        ("copies", "copies", "count", "compactions already counted in another session"),
         ("grown_compactions", "larger", "count", "compactions that made the context larger"),
         ("removed_messages", "removed", "count", "messages removed or shortened by compactions"),
         ("rework", "rework", "count", "rework items after compactions"),

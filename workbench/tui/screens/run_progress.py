@@ -195,7 +195,7 @@ class RunProgress:
 
 def planned_lines(events: Iterator[RunEvent] | list[RunEvent]) -> list[RunLine]:
     """Lines of a run that has not begun, from the events of its preview."""
-    watch = RunProgress(lambda: 0.0)
+    progress = RunProgress(lambda: 0.0)
     for event in events:
-        watch.on_run_event(event)
-    return [replace(line, state="planned", usage=None, chars=0) for line in watch.lines]
+        progress.on_run_event(event)
+    return [replace(line, state="planned", usage=None, chars=0) for line in progress.lines]

@@ -65,7 +65,7 @@ def who(name: SummarizerName) -> str:
         case "typed":
             return "you, by hand"
         case "server":
-            return f"{name.model}, by the own compaction ({name.detail.partition(':')[0]}) of {_address(name)}"
+            return f"{name.model}, by compaction on the server ({name.detail.partition(':')[0]}) at {_address(name)}"
         case "command":
             return f"the program {name.detail}"
         case "recording":
@@ -143,20 +143,20 @@ def _limits(estimate: RequestCost) -> str:
     return f"{request.form}, {request.language}, {most}at most {figure(estimate.most)} tokens{within}"
 
 
-def phase_words(phase: str, watch: RunProgress) -> str:
+def phase_words(phase: str, progress: RunProgress) -> str:
     """Phase of the run screen (ready, running, draft) in words."""
     match phase:
         case "ready":
-            return "not committed" if watch.calls else "nothing sent yet"
+            return "not committed" if progress.calls else "nothing sent yet"
         case "running":
             return "running, esc cancels"
     return "draft, ctrl+s commits"
 
 
-def progress_words(watch: RunProgress, name: SummarizerName, usage: Usage) -> str:
+def progress_words(progress: RunProgress, name: SummarizerName, usage: Usage) -> str:
     """Tokens, seconds and cost so far."""
-    written = max(usage.output, sum(line.written for line in watch.calls))
-    facts = [f"{watch.seconds:.1f} s"]
+    written = max(usage.output, sum(line.written for line in progress.calls))
+    facts = [f"{progress.seconds:.1f} s"]
     if usage.context:
         cached = f" ({figure(usage.cache_read)} from the cache)" if usage.cache_read else ""
         facts.append(f"{figure(usage.context)} tokens in{cached}")
@@ -253,10 +253,10 @@ class FactLine:
 
 def fact_lines(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> list[FactLine]:
     """Unsupported claims of a draft, and lost facts of its outcome by kind; nothing for None."""
-    return [*(unfounded_lines(found) if found else ()), *(lost_lines(lost) if lost is not None else ())]
+    return [*(unsupported_lines(found) if found else ()), *(lost_lines(lost) if lost is not None else ())]
 
 
-def unfounded_lines(found: Grounding) -> list[FactLine]:
+def unsupported_lines(found: Grounding) -> list[FactLine]:
     lines = [_heading(f"not in the head: {len(found.unsupported)} of {found.claims}", not found.unsupported)]
     for one in found.unsupported:
         words = Text(f"✘ {one_line(one.text, 200)} ", "underline", no_wrap=True, overflow="ellipsis")
