@@ -306,7 +306,7 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
 
 def test_a_name_says_what_it_takes_the_place_of() -> None:
     assert "writes" in read_preset_name(" mine ").note
-    assert "stands before the one that comes" in read_preset_name("trim").note
+    assert "used instead of the workbench's own" in read_preset_name("trim").note
     paths.presets().mkdir(parents=True)
     (paths.presets() / "mine.toml").write_text("strategy = 'trim'\n")
     assert "replaces your preset" in read_preset_name("mine").note

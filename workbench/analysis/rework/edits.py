@@ -53,7 +53,7 @@ class _Edit:
 
     @cached_property
     def place(self) -> frozenset[str]:
-        """Lines before the edit."""
+        """Lines before the edit, which identify its place in the file."""
         return _lines(self.old)
 
     @cached_property
@@ -67,7 +67,7 @@ class _Edit:
         return _lines(self.new) - self.place
 
     @property
-    def weighs(self) -> int:
+    def changed_chars(self) -> int:
         """Number of letters and digits in the changed lines, without imports."""
         return sum(map(str.isalnum, "".join(_without_imports(self.removed | self.added))))
 
@@ -119,7 +119,7 @@ def repeated_edits(
             before = done.get(path)
             if not before or path in reported or not removed.between(before[0].called.index, called.index):
                 continue
-            if edit.weighs >= FEWEST:
+            if edit.changed_chars >= FEWEST:
                 for earlier in reversed(before):
                     kind = _kind(earlier, edit)
                     if kind is None:

@@ -164,10 +164,10 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
 
 
 def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> list[str]:
-    """Texts of the user's requirement after its first request that this summary carries."""
+    """Texts of the user's messages between the first request and its answer that this summary carries."""
     index_of = context.shape.index_of
     places = [(message.user_text, index_of.get(message.id)) for message in _requirement_after(context.opening)]
-    return [texts for texts, at in places if (at in going if at is not None else oldest)]
+    return [text for text, at in places if (at in going if at is not None else oldest)]
 
 
 @per_shape

@@ -58,8 +58,8 @@ class AskScreen(ModalScreen[LineAnswer[T] | None]):
     """
 
     HELP = """\
-One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
-you type; enter takes it, escape leaves everything as it is. What takes a while can be cancelled with escape."""
+One question, one line to answer it. While you type, the text below the line says what your answer means, or why it \
+is refused. Enter accepts it, escape changes nothing. Escape also cancels work that takes a while."""
     BINDINGS: ClassVar[list[BindingType]] = [CLOSE_KEY, HELP_KEY]
 
     def __init__(
@@ -108,10 +108,10 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
             if self.do is None:
                 self.dismiss(answer)
             else:
-                self._done(answer, self.do)
+                self._perform(answer, self.do)
 
     @work(group="ask", exit_on_error=False, description="ask")
-    async def _done(self, answer: LineAnswer[T], do: Callable[[T], Awaitable[str]]) -> None:
+    async def _perform(self, answer: LineAnswer[T], do: Callable[[T], Awaitable[str]]) -> None:
         typed = self.query_one(Input)
         typed.disabled = True  # one call at a time
         self._say("working …, esc cancels")
@@ -169,7 +169,7 @@ def read_window(typed: str, own: Window | None) -> LineAnswer[int | None]:
 def ask_window(bench: Bench) -> AskScreen[int | None]:
     """Ask for the context window. The line begins with the window that the user set before."""
     own = window_of(bench.session, bench.epoch)
-    known = f"Without a number: {own}." if own else "Neither session nor table tell: no share of it is reached."
+    known = f"Without a number: {own}." if own else "Without a number it is unknown: shares of it never fire."
     about = f"How many tokens {bench.session.model or 'the model'} takes. {known}"
     return AskScreen("Window", about, str(bench.user_window or ""), lambda typed: read_window(typed, own))
 
@@ -180,7 +180,7 @@ def read_preset_name(typed: str) -> LineAnswer[str]:
     path = preset_path(name)
     if path.exists():
         return LineAnswer(name, f"replaces your preset {path}")
-    hides = "; stands before the one that comes with the workbench" if (BUNDLED / f"{name}.toml").exists() else ""
+    hides = "; used instead of the workbench's own" if (BUNDLED / f"{name}.toml").exists() else ""
     return LineAnswer(name, f"writes {path}{hides}")
 
 
@@ -199,7 +199,7 @@ def read_prompt_file(typed: str) -> LineAnswer[str]:
     if path.exists():
         return LineAnswer(name, f"replaces your prompt {path}")
     known = name in prompt_files()
-    return LineAnswer(name, f"writes {path}{'; it then stands before the one of the workbench' if known else ''}")
+    return LineAnswer(name, f"writes {path}{'; used instead of the one of the workbench' if known else ''}")
 
 
 def ask_prompt_name(prompt: str) -> AskScreen[str]:
@@ -217,13 +217,13 @@ def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[
         if not typed.strip():
             raise BadInput("Paste them here.")
         strategy, found = parse_with_best(strategies, typed)
-        return LineAnswer((strategy, found.policy), one_line(understood(strategy, found), 1_000))
+        return LineAnswer((strategy, found.policy), one_line(params_words(strategy, found), 1_000))
 
     about = "\n".join(one.about for one in pasted)
     return AskScreen(f"Paste {' or '.join(one.name for one in pasted)}", about, "", read)
 
 
-def understood(strategy: Strategy[Any], read: ParsedPolicy[Any]) -> str:
+def params_words(strategy: Strategy[Any], read: ParsedPolicy[Any]) -> str:
     """Summary of the parsed parameters: the strategy, the fields that differ from its defaults, whether it would
     compact at all, and what was skipped."""
     fields = changed_fields(read.policy, type(read.policy)())
