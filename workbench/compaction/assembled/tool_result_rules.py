@@ -38,11 +38,9 @@ class ResultLimits(BaseModel):
     grep_lines: int = Field(5, ge=0, description="Lines of a text search, with file and line number.")
     read_lines: int = Field(500, ge=0, description="Lines of a file that was read.")
     fragment_lines: int = Field(50, ge=0, description="Lines up to which the fragment of an edit or write stays whole.")
-    long_fragment_lines: int = Field(
-        20, ge=0, description="Lines that a write keeps of a longer one; an edit keeps none."
-    )
-    stderr_lines: int = Field(20, ge=0, description="Lines of stderr, its last.")
-    stdout_lines: int = Field(10, ge=0, description="Lines of stdout, its first and its last (ours).")
+    long_fragment_lines: int = Field(20, ge=0, description="Lines kept of a longer write; a longer edit keeps none.")
+    stderr_lines: int = Field(20, ge=0, description="Last lines of stderr.")
+    stdout_lines: int = Field(10, ge=0, description="First and last lines of stdout (ours).")
     other_chars: int = Field(
         2_000, ge=1, description="Characters of any other result; longer ones lose the middle (ours)."
     )
@@ -112,7 +110,7 @@ def _glob_rule(use: CallFacts, data: Any) -> Any:
 _MATCH = re.compile(r"^(?:(?P<file>(?:[A-Za-z]:)?[^:\n]{1,1000}):)?(?P<line>\d+):(?P<text>.*)$", re.DOTALL)
 
 
-def _matches(use: CallFacts, data: Any) -> Any:
+def _grep_rule(use: CallFacts, data: Any) -> Any:
     """Grep: summary, and the first lines with file and line number."""
     if isinstance(data, str):
         data = _grep_text(use, data)
@@ -157,7 +155,7 @@ def _grep_text(use: CallFacts, text: str) -> Data:
 _NUMBERED = re.compile(r"^\s*(\d{1,9})(?:→|\t|\| ?|: )")
 
 
-def _lines_read(use: CallFacts, data: Any) -> Any:
+def _read_rule(use: CallFacts, data: Any) -> Any:
     """Read: the lines read, with their numbers."""
     if isinstance(data, str):
         data = {"content": data}
@@ -195,7 +193,7 @@ def _edit_rule(use: CallFacts, data: Any) -> Any:
     return _change_rule(use, data, _diff_summary)
 
 
-def _new_text(use: CallFacts, data: Any) -> Any:
+def _write_rule(use: CallFacts, data: Any) -> Any:
     """Write: file, new or overwritten, first lines."""
     if isinstance(data, str):
         low = data[:400].lower()
@@ -371,10 +369,10 @@ def _cut_lines(use: CallFacts, lines: list[str]) -> list[str]:
 RULES: dict[ToolKind, Rule] = {
     "ls": _ls_rule,
     "glob": _glob_rule,
-    "grep": _matches,
-    "read": _lines_read,
+    "grep": _grep_rule,
+    "read": _read_rule,
     "edit": _edit_rule,
-    "write": _new_text,
+    "write": _write_rule,
     "bash": _bash_rule,
     "todo": _todo_rule,
     "other": _other_rule,

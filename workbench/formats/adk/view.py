@@ -17,8 +17,8 @@ from workbench.formats.kit.document import Item
 from workbench.formats.kit.values import dict_of, list_of, word_of
 
 CALLS = "workbench_calls"
-"""Key in an event's metadata with the ids that its calls without an id have here; without the key, their ids are made
-from the event's."""
+"""Key in an event's metadata with the ids that this program gave to its calls without one. If the key is missing, their
+ids are made from the event's."""
 
 _FRAMEWORK_CALLS = ("adk_framework", "adk_request_credential", "adk_request_confirmation")
 """Calls between the framework and its application; they are not sent to the model."""
