@@ -229,14 +229,14 @@ def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -
 
     shape, context = bench.original.shape, bench.context
     now = [judge_context(one, shape, context.system_text()) for one in bench.watched]
-    beside = context.system_text(outcome)
-    after = [judge_outcome(one, shape, outcome, beside) if outcome else None for one in bench.watched]
+    system = context.system_text(outcome)
+    after = [judge_outcome(one, shape, outcome, system) if outcome else None for one in bench.watched]
     second = _second_compaction(bench, outcome) if outcome and again else None
     twice: list[RuleVerdict | None] = [*after] if again else [None for _ in bench.watched]
     if second:
-        beside = second.context.system_text(second.outcome)
+        system = second.context.system_text(second.outcome)
         twice = [
-            judge_remaining(one, shape, second.unchanged_marks, second.new_messages, beside) for one in bench.watched
+            judge_remaining(one, shape, second.unchanged_marks, second.new_messages, system) for one in bench.watched
         ]
     return tuple(RuleState(*one) for one in zip(bench.watched, now, after, twice, strict=True))
 

@@ -42,9 +42,10 @@ from workbench.tokens.cost import added, money, usage_words
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """Facts about a session that outlive it. `origin` is the source of the questions in words; `numbers` maps the ids
-    of the messages with the answers to their numbers from 1; `watched` has the state of each watched sentence in every
-    variant. `goes_on`: the session has messages after this epoch, so that something may be needed later."""
+    """Facts about a session that are used after it is closed. `origin` is the source of the questions in words;
+    `numbers` maps the ids of the messages with the answers to their numbers from 1; `watched` has the state of each
+    watched sentence in every variant. `goes_on`: the session has messages after this epoch, so that something may be
+    needed later."""
 
     file: Path
     epoch: int

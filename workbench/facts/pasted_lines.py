@@ -78,7 +78,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
 _LABEL = re.compile(r"[\[<]\S{2,}[\]>]:?|(?>\S*?\w[:/#])\S+:")
-"""The second part is atomic: the first sign leaves the most text, and trying each later one is quadratic."""
+"""The second part is atomic: trying each later sign (`:`, `/`, `#`) as well would take quadratic time."""
 _BREAK = re.compile(r"(?:^/[a-z-]{2,20}|[\w)\"'’»”][:：.!?])\s+(?=\S)|\w\s+(?=\S{1,40}@[\w.-]{1,60} \S{1,80} [%$#])")
 """Places where a paste may begin: after a slash command, a colon or a sentence, and at a prompt."""
 _TAIL = re.compile(r"(?<=\s)(?:i|i['’]\w+|this|that|why|can|please|let['’]?s|fix)(?: [a-z'’,]+){3,}[.?!]*$")
@@ -160,8 +160,8 @@ def _is_wrapped(line: str, after: str) -> bool:
 
 
 def label(line: str) -> str:
-    """Return the first word of a line if it is a label as programs write it ("[INFO]", "src/a.ts:12:"), else ""; of the
-    judged part alone, as the pattern takes quadratic time."""
+    """Return the first word of a line if it is a label as programs write it ("[INFO]", "src/a.ts:12:"), else "". Reads
+    the first `JUDGED_CHARS` characters only, as the pattern takes quadratic time."""
     word = next(iter(line[:JUDGED_CHARS].split(maxsplit=1)), "")
     return word if _LABEL.fullmatch(word) and not _BULLET.match(f"{word} ") else ""
 

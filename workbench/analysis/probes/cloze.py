@@ -137,8 +137,7 @@ def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | No
 
 
 def _is_spelled_out(frame: str, term: str) -> bool:
-    """True if the blank can be filled from the text: an abbreviation that is spelled out after it, or the 100 of 100
-    %."""
+    """True if the sentence fills its own blank: the abbreviation is spelled out after it, or `100` precedes `%`."""
     if term == "100" and f"{BLANK}%" in frame:
         return True
     found = _SPELLED_OUT.search(frame)
@@ -345,8 +344,8 @@ def by_beginning(
     others: Collection[str],
     rank: float,
 ) -> Iterator[ProbeCandidate]:
-    """Yield at most one question: the first words of a sentence, which no other of `others` (lower case) begins with.
-    It asks for the whole sentence, and the answer is judged by its sense."""
+    """Yield at most one question. It quotes the first words of a sentence, with which no other of `others` (lower case)
+    begins, and asks for the whole sentence. The answer is judged by its sense."""
     words = sentence.split()
     for size in range(BEGINNING, len(words) // 2 + 1):
         begins, rest = " ".join(words[:size]), " ".join(words[size:])

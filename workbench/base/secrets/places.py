@@ -147,7 +147,7 @@ _MAIL_AND = re.compile(
     r"://[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,4}:(?!\d{1,5}/)([^\s\"'<>`/]{3,200})@(?=[\w-]+\.[\w.]+)"
 )
 """Password in an address whose user name is a mail address."""
-_SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
+_DATABASE_PASSWORD = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
 """Scheme of a database, whose passwords may contain `/`, `?` and `#`; these end a password in other addresses."""
 NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
@@ -202,7 +202,7 @@ def addresses(text: str) -> Iterator[Span]:
             value = found[place]
             if value and not NO_PASSWORD.match(value) and (place == 3 or is_drawn(value, 20)):
                 yield found.span(place)
-        for found in _SIGNS_IN_IT.finditer(text):
+        for found in _DATABASE_PASSWORD.finditer(text):
             if _DATABASE.search(text, max(0, found.start() - 25), found.start()) and not NO_PASSWORD.match(found[1]):
                 yield found.span(1)
     for found in _IN_A_QUERY.finditer(text):

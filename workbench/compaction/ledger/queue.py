@@ -49,7 +49,7 @@ class Priority(IntEnum):
     WORTH = 0
     """Competes by worth per token, in the room left by pins."""
     UNANSWERED_REQUEST = 1
-    """From this class upward: what the user wants. Pins do not reduce its room."""
+    """From this class upward: pins do not reduce the room."""
     FIRST_REQUEST = 2
     NEWEST_ANSWER = 3
     OPEN_REQUEST = 4
@@ -143,9 +143,9 @@ def _queue(shape: Shape, key: tuple[tuple[FoundEntry, ...], float]) -> Queue:
 def _with_share_for_user(
     steps: Sequence[QueueStep], lines: Sequence[FoundEntry], units: Sequence[Span], shape: Shape, share: float
 ) -> Iterator[QueueStep]:
-    """Steps in the same order, but of those that compete by worth a sentence of the user comes next while all taken so
-    far have less than `share` of the characters. Any beginning of this order keeps the share, so that the order does
-    not depend on the budget."""
+    """Steps in the same order, except among those that compete by worth: as long as sentences of the user make up at
+    most `share` of the characters so far, the next of them comes first. Every beginning of this order has the share, so
+    the order does not depend on the budget."""
     competing = next((at for at, step in enumerate(steps) if step.rank.priority == Priority.WORTH), len(steps))
     yield from steps[:competing]
     said, others = deque[QueueStep](), deque[QueueStep]()
@@ -259,7 +259,7 @@ _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
 
 _OLDER, _OLDER_DEEDS, _OLDER_SENTENCES = 0.3, 0.45, 0.0
 """Decay with age: a worth is divided by (1 + messages since / `_NEW`) to this power. The second is for files, commands
-and names."""
+and names, the third for sentences."""
 _NEW = 8
 
 

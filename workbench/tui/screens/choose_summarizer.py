@@ -1,5 +1,5 @@
-"""The list of summarizers: extractive, a model, a recorded run, the user, or a rehearsed failure. The same list offers
-who answers questions."""
+"""The list of summarizers: extractive, a model, a recorded run, the user, or a rehearsed failure. The same list is used
+to choose who answers questions."""
 
 from __future__ import annotations
 

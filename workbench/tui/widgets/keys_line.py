@@ -18,7 +18,7 @@ from textual.widget import Widget
 from workbench.tui.keys import HELP_KEY
 
 PALETTE_FROM = 110
-"""Columns from which the palette's key is shown; below, the screen's own keys need the room."""
+"""Fewest columns with which the palette's key is shown; a narrower line needs them for the screen's own keys."""
 GAP = 2
 """Blanks between two keys."""
 
