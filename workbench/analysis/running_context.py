@@ -70,7 +70,7 @@ class RunningContext:
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
         self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
-        # Only an answer of the session has the marker: a compaction can remove it, but not add it.
+        # Only an answer of the session can hold `SUMMARY_MARKER`: a compaction can remove it, but not add it.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
         self.answer = layout.shape.newest_answer

@@ -148,7 +148,7 @@ def request_for(
 
 
 def conversation_request(
-    context: Context, spans: Sequence[Span], prompt: RequestPrompt, until: ConversationStyle
+    context: Context, spans: Sequence[Span], prompt: RequestPrompt, style: ConversationStyle
 ) -> tuple[MessagesBody, Excerpt]:
     """Request body made of the messages themselves, and the excerpt of `spans` in it.
 
@@ -156,19 +156,19 @@ def conversation_request(
     pair: a conversation cannot be cut in the middle. System messages and earlier summaries are always included.
     """
     shape, chars, api = context.shape, context.shape.chars, context.shape.api_chars
-    over = api[until.stop] + len(prompt.closing) - (until.limit or UNBOUNDED.limit)
-    start = bisect_left(range(until.stop), over, shape.lead, key=api.__getitem__)
-    while start < until.stop and shape.open_across[start]:
+    over = api[style.stop] + len(prompt.closing) - (style.limit or UNBOUNDED.limit)
+    start = bisect_left(range(style.stop), over, shape.lead, key=api.__getitem__)
+    while start < style.stop and shape.open_across[start]:
         start += 1
     standing = {*shape.own_system, *shape.summaries}
-    apart = {index for index in until.left_out if index not in shape.partners}
-    there = [i for i in range(until.stop) if (i >= start or i in standing) and i not in apart]
+    apart = {index for index in style.left_out if index not in shape.partners}
+    there = [i for i in range(style.stop) if (i >= start or i in standing) and i not in apart]
     shown = tuple(Span(max(span.start, start), span.stop) for span in spans if span.stop > start)
-    under = until.shape == "messages_under_prompt"
+    under = style.shape == "messages_under_prompt"
     body = MessagesBody(
-        until.shape,
+        style.shape,
         prompt.closing if under else context.system,
-        context.tools if until.shape == "messages" else (),
+        context.tools if style.shape == "messages" else (),
         tuple(context.messages[index] for index in there),
         ASK[prompt.language] if under else prompt.closing,
     )

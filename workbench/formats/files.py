@@ -32,7 +32,7 @@ LARGE = 8_000_000
 """Bytes above which a session releases its file's bytes and reads them again for an export."""
 
 INSIDE = 50
-"""Maximum number of entries that are searched for a session in a folder that is none itself."""
+"""Most entries of a folder that are tried as sessions if the folder itself is none."""
 
 _BLANKS = b" \t\r\n\x00"
 

@@ -3,8 +3,8 @@
     before   [system] m1 … m30 | m31 … m40
     after    [system] [system-role summary] [pins] | m31 … m40
 
-The design's window is the first 30 of at least 40 messages. Products differ in the window's end, its form in the
-request, and the order of the result; each has settings (`workbench.compaction.window.policy`).
+By default the window is the first 30 messages, replaced from 40 messages on. Agents differ in the window's end, its
+form in the request, and the order of the result; all three are settings (`workbench.compaction.window.policy`).
 """
 
 from __future__ import annotations
@@ -187,9 +187,9 @@ def _pieces(
     context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], new: list[NewMessage]
 ) -> tuple[Piece, ...]:
     """Leading system messages, first messages, kept earlier summaries at the front, the summary, pins, tail."""
-    turn = max((index for index in first if index < head.stop), default=-1)
-    before = sorted(index for index in head.must_stay | first if index <= turn)
-    rest = sorted(index for index in head.must_stay if index > turn)
+    last = max((index for index in first if index < head.stop), default=-1)
+    before = sorted(index for index in head.must_stay | first if index <= last)
+    rest = sorted(index for index in head.must_stay if index > last)
     while policy.earlier_summary == "keep" and rest and rest[0] in head.earlier:
         before.append(rest.pop(0))
     after = [*kept_pieces(spans_of(rest)), *kept_pieces([Span(head.stop, len(context))])]
@@ -197,8 +197,8 @@ def _pieces(
 
 
 def _with_reply_at_end(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMessage]) -> tuple[Piece, ...]:
-    """Insert the reply after everything finished and before an unanswered request, if a user message or the summary is
-    last there."""
+    """Insert the reply before an unanswered request, or at the end without one, if the message before that place has
+    the user role."""
     stop = context.shape.rounds.current_input.start
     done: list[Piece] = []
     waiting: list[KeptSpan] = []

@@ -51,7 +51,7 @@ def requests(session: Session) -> Iterator[RecordedRequest]:
 
 
 def request_texts(session: Session) -> Iterator[str]:
-    """Yield the last user text of each recorded request; for a summary call, that of its own request."""
+    """Yield the last user text of each recorded request; in the file of a summary call, that of this call alone."""
     if session.facts.agent.startswith(COMPACT):
         last_request = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
         yield last_text(session.messages[: last_request + 1])

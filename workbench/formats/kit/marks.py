@@ -1,7 +1,7 @@
 """Facts that this program adds to a session file: keys in records, and the slot of the export note.
 
-Keys lead to a slot from the document or from its first line; a number is the index of an element in a list. A slot is
-read and written without changing any other byte.
+A path of keys leads from the document, or from its first line, to a slot; a number in it is an index in a list. A slot
+is read and written without changing any other byte.
 """
 
 from __future__ import annotations
