@@ -3,7 +3,7 @@
 The strategy's triggers are read before each of the agent's answers and each request that the API rejected as too long;
 timed triggers before the first message after their time. If one fires, the strategy compacts the context, and the
 session continues from the result. Work is linear in the session's length: triggers are read from running sums, and a
-compaction costs what its context costs.
+compaction is linear in its context.
 
 If a trigger still fires after an attempt (nothing to compact, not smaller, or not small enough), the attempt is
 repeated at the next call, as an agent would. To stay linear, such attempts together read at most `FUTILE_MESSAGES` plus
@@ -140,7 +140,7 @@ class Replay:
 
     @property
     def rebilled(self) -> int:
-        """Tokens of the compacted contexts that are billed as written again, over all compactions."""
+        """Tokens after the first change of each compacted context, which are billed as cache writes; summed."""
         return sum(one.cache.rebilled for one in self.compacted)
 
     @property

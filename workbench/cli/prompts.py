@@ -72,10 +72,10 @@ def _list(as_json: bool, as_csv: str | None) -> None:
     else:
         write_tables([table])
         for one in every:
-            _doubt(one)
+            _warn_of_problems(one)
 
 
-def _doubt(one: StoredPrompt) -> None:
+def _warn_of_problems(one: StoredPrompt) -> None:
     for sentence in prompt_warnings(one):
         warn(f"{one.id}: {sentence}")
 
@@ -110,7 +110,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
         write_json(one, {"session_file": chosen.file if chosen.files else None, "text": text})
     else:
         click.echo(printable(text))
-        _doubt(one)
+        _warn_of_problems(one)
 
 
 @command.command("copy")

@@ -107,7 +107,7 @@ class WorkbenchApp(App[None]):
         self._is_repeated = False
         self._key_notices = set[str]()
         """Texts notified since the first press of the last key."""
-        self._named: tuple[Theme, TerminalTheme] | None = None
+        self._ansi_theme: tuple[Theme, TerminalTheme] | None = None
         self._is_styled = True
 
     def on_mount(self) -> None:
@@ -132,9 +132,9 @@ class WorkbenchApp(App[None]):
     def ansi_theme(self) -> TerminalTheme:
         # Cached, because Textual reads it for each segment of a line.
         theme = self.current_theme
-        if self._named is None or self._named[0] is not theme:
-            self._named = theme, named_colours(theme)
-        return self._named[1]
+        if self._ansi_theme is None or self._ansi_theme[0] is not theme:
+            self._ansi_theme = theme, named_colours(theme)
+        return self._ansi_theme[1]
 
     def begin(self) -> None:
         """Show the first screen."""
