@@ -105,8 +105,8 @@ def test_the_servers_figures_say_how_much_fits(message: str, room: float | None)
         ),
         (
             Refused(307, "", location="http://user:secret7@elsewhere.example:80/v1/messages"),
-            "http://box:1 sends calls on to elsewhere.example:80 (307); nothing was sent there: name it in "
-            "ANTHROPIC_BASE_URL if it is to have the session",
+            "http://box:1 sends calls on to elsewhere.example:80 (307); nothing was sent there. "
+            "To send the session there, name it in ANTHROPIC_BASE_URL",
         ),
     ],
 )

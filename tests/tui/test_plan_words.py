@@ -17,6 +17,7 @@ from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Trigger
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.tokens import CountCache, Counter
+from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.fields import condition_words, fields_of, help_words
 from workbench.tui.plan_words import split_words, trigger_words, unmovable_words
 
@@ -51,7 +52,10 @@ def test_the_split_is_told_in_the_strategys_own_units(preset: str, unit: str) ->
     starts = opened.context.unit_starts(unit)
     above = sum(start < opened.outcome.split for start in starts)
     words = split_words(opened)
-    assert re.match(rf"{above} {unit}s \w+ above · {len(starts) - above} {unit}s? kept below; moved by hand", words)
+    reset = re.escape("; moved by hand, ctrl+p Reset split resets it")
+    assert re.fullmatch(rf"{above} {unit}s \w+ above · {len(starts) - above} {unit}s? kept below{reset}", words)
+    assert ACTIONS["unsplit"].name == "Reset split"
+    assert not ACTIONS["unsplit"].key  # the palette alone has it
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -74,7 +74,7 @@ class LoadProgress:
     """Progress line on stderr, only on a terminal; cleared at the end."""
 
     def __enter__(self) -> LoadProgress:
-        self._seen = on_a_terminal()
+        self._is_shown = on_a_terminal()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,5 +87,5 @@ class LoadProgress:
         self._say(f"Counting tokens, {percent(done / max(1, total))}")
 
     def _say(self, text: str) -> None:
-        if self._seen:
+        if self._is_shown:
             click.echo(over_line(text), nl=False, err=True)

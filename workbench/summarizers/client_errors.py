@@ -178,8 +178,8 @@ def _status_failure(status: int, kind: str, message: str, headers: Mapping[str, 
         target = _without_secrets(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
         return CallFailure(
             "error",
-            f"{server.address} sends calls on to {target or 'another address'} ({status}); nothing was sent there: "
-            f"name it in {server.address_source} if it is to have the session",
+            f"{server.address} sends calls on to {target or 'another address'} ({status}); nothing was sent there. "
+            f"To send the session there, name it in {server.address_source}",
         )
     if status == 407:  # from a proxy for http; a proxy for https breaks the connection instead
         return _unreachable("407 Proxy Authentication Required", server)

@@ -23,7 +23,7 @@ from workbench.session import ExportNote, Message, Session, leading_system
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, guess
 from workbench.tokens.engine import estimate_tokens
-from workbench.tokens.fitting import Call, Figures, calls_of, first_call, ordinary_stretches, unexplained
+from workbench.tokens.fitting import Call, Figures, calls_of, consistent_intervals, first_call, unexplained
 from workbench.tokens.sizes import Basis, Sizes
 
 COMPACTED = "the session that was compacted"
@@ -97,7 +97,7 @@ def sizes_of(
     base = [of(message.role, weight) for message, weight in zip(messages, weights, strict=True)]
     counted = all(weight.counted for weight in weights)
     export_note = None if calls else export_note
-    scale = calibrate(ordinary_stretches(calls, base)) if counted else Scale()
+    scale = calibrate(consistent_intervals(calls, base)) if counted else Scale()
     if export_note:
         scale = Scale(export_note.scale, source=COMPACTED)
     meter = SessionMeter(counter, family, scale, counted)

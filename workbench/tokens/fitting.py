@@ -85,9 +85,9 @@ def share(total: int, weights: Sequence[int]) -> list[int]:
     return [upto - before for before, upto in pairwise(uptos)]
 
 
-def ordinary_stretches(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
-    """(billed, predicted) tokens between two calls, for each pair of calls that a session's scale can be learnt
-    from."""
+def consistent_intervals(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
+    """Return (billed, predicted) tokens between each two calls with the same tokenizer and consistent usage, from which
+    a session's scale can be learnt."""
     found: list[tuple[int, float]] = []
     for call, after in pairwise(calls):
         billed, predicted = after.context - call.context, sum(base[call.index : after.index])
@@ -123,7 +123,7 @@ class Figures:
         first = calls[0]
         self._open_with(first)
         for call, after in pairwise(calls):
-            self._fit_stretch(call, after)
+            self._fit_interval(call, after)
         self._apply_restart()
         last = calls[-1]
         self.anchored_until = last.index
@@ -152,7 +152,7 @@ class Figures:
         if not self.overhead:
             self.tokens[: first.index] = share(first.context, known)
 
-    def _fit_stretch(self, call: Call, after: Call) -> None:
+    def _fit_interval(self, call: Call, after: Call) -> None:
         start, stop = call.index, after.index
         billed = after.context - call.context
         rest = sum(self.tokens[start + 1 : stop])

@@ -60,14 +60,14 @@ def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, re
     return Text.assemble(words, ("   ?", "bold"), " help", no_wrap=True)
 
 
-HARDLY = 10
-"""Ratio below which an epoch has only begun: fewer messages than a tenth of the one before."""
+_JUST_BEGUN = 10
+"""An epoch has only begun while it has fewer than 1/10 of the messages of the epoch before."""
 
 
 def opening_words(bench: Bench) -> str:
     """First message of the status line: how to see the epoch before, if this one has only begun; else ""."""
     lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
-    if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
+    if len(lengths) < 2 or lengths[-1] * _JUST_BEGUN > lengths[-2]:
         return ""
     return "This epoch has only begun: { shows the one before."
 
@@ -114,7 +114,7 @@ def split_words(bench: Bench) -> str:
         return f"Nothing to compact: {bench.outcome.reason}"
     if not bench.strategy.movable:
         return NO_SPLIT
-    return split_line(bench) + ("; moved by hand, t resets it" if bench.split_at else "")
+    return split_line(bench) + ("; moved by hand, ctrl+p Reset split resets it" if bench.split_at else "")
 
 
 NO_SPLIT = "This strategy has no adjustable split."

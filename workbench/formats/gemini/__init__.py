@@ -1,6 +1,6 @@
 """Gemini CLI sessions: one JSON document (2025), or JSONL that is only ever appended to (2026).
 
-In JSONL a record replaces an earlier one with its id, `$set.messages` replaces the entire history (so Gemini CLI
+In JSONL a record replaces an earlier one with the same id, `$set.messages` replaces the entire history (so Gemini CLI
 records compression and masking of old outputs), and `$rewindTo` removes a message and all later ones. Notices, thoughts
 and records that Gemini CLI does not send again (slash commands, hook contexts) are in the file view and the branch, but
 in no epoch; `<session_context>`, with which every request begins, is in the epochs. A resumed session holds results
@@ -24,7 +24,7 @@ def recognise(look: Look) -> str:
     if not isinstance(look.first.get("sessionId"), str) or "projectHash" not in look.first:
         return ""
     return "sessionId and projectHash" + (
-        " beside messages" if "messages" in look.first else " on line 1, as Gemini has"
+        " next to messages" if "messages" in look.first else " on line 1, as Gemini has"
     )
 
 

@@ -33,7 +33,7 @@ def tab_input(view: BenchView, index: int, folds: Folds | None = None, width: in
 
 
 async def fill(host: Host, text: TextView) -> None:
-    """Fill the middle once the cursor has rested; made and wrapped in a thread."""
+    """Fill the middle once the cursor has rested. Its text is made and wrapped in a thread."""
     await asyncio.sleep(SETTLE_S)
     view, width = host.store.view, text.wrap_width
     if not view.is_planned and view.tab != "message":

@@ -44,8 +44,8 @@ class BenchAccess:
     """Access to the bench.
 
     `index` is the message under the bench's cursor, `in_view` the text shown there. `toggle_rule` watches a sentence,
-    or stops watching it, and returns the watched ones; it raises BadInput. `take_step` takes a step and gets a sentence
-    about it.
+    or stops watching it, and returns the watched ones; it raises BadInput. `take_step` applies a change to the bench;
+    its text describes the change.
     """
 
     bench: Callable[[], Bench]
