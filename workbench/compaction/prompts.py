@@ -103,18 +103,18 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
 
 
 def adopted_name(preset: str) -> str:
-    """File name of the product's own prompt that a user adopted for a preset."""
+    """File name of the agent's own prompt that a user adopted for a preset."""
     return f"{preset}.adopted.md"
 
 
 def has_adopted(preset: str) -> bool:
-    """True if a user adopted the product's own prompt for a preset."""
+    """True if a user adopted the agent's own prompt for a preset."""
     return (paths.prompts() / adopted_name(preset)).is_file()
 
 
 def adopt(preset: str, text: str, language: str) -> Path:
-    """Save a product's prompt among the user's own, replacing an older one; its preset uses it from then on. Raises
-    BadInput as `write_own`."""
+    """Save the prompt of the preset's agent among the user's own, replacing an older one; the preset uses it from then
+    on. Raises BadInput as `write_own`."""
     names = ", ".join(dict.fromkeys(name for _, name in _in_text(text)))
     header = f"---\nid: {preset}.adopted\nlanguage: {language}\nplaceholders: {names}\n---\n\n"
     return write_own(adopted_name(preset), f"{header}{text}\n")

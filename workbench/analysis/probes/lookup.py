@@ -63,7 +63,8 @@ class Lookup:
         return NOT_KNOWN, clip(self._lines[near[0]], LINE) if near else ""
 
     def _line_in_call(self, source: Message, probe: Probe) -> str:
-        """Return the line of a call that gives the answer: the file of a result that still has the question's words."""
+        """Return the line with the answer in the call of a result, such as the file that it read; only if the result
+        still has the question's words, "" without one."""
         near = words_of(probe.about)
         for result in source.results if near and not probe.prose else ():
             called = self._callers.get(result.call_id)

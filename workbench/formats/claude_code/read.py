@@ -196,9 +196,9 @@ def _unbilled(
     if not billed:
         return messages, []
     line = reading.records.lines[messages[min(billed)].source[0]]
-    newest_common = f"{counted(len(billed), 'call')} from here on sent only part of this branch; their usage is ignored"
+    ignored = f"{counted(len(billed), 'call')} from here on sent only part of this branch; their usage is ignored"
     unbilled = (replace(one, usage=None) if number in resumed else one for number, one in enumerate(messages))
-    return tuple(unbilled), [LoadWarning(newest_common, line)]
+    return tuple(unbilled), [LoadWarning(ignored, line)]
 
 
 def moment_in(reading: Reading) -> Moment:

@@ -49,8 +49,8 @@ def plan_present(host: Host, was: BenchView | None, now: BenchView) -> None:
 
 
 async def make_plan(host: Host) -> None:
-    """Plan the present bench in a thread until it is drawn. A bench that was replaced meanwhile is not drawn: of many
-    keys in a row, only the last is."""
+    """Plan the present bench in a thread until it is drawn. A bench that was replaced meanwhile is not drawn, so
+    that many keys in a row draw only the last bench."""
     store = host.store
     while store.view.shown is not (bench := store.bench):
         await asyncio.to_thread(plan_and_measure, bench)
@@ -196,12 +196,12 @@ def _compute_preview(bench: Bench) -> None:
 
 
 def is_newly_previewed(was: BenchView | None, now: BenchView) -> bool:
-    """True if the outcome on screen was just tried and can be assessed."""
+    """True if the preview of the outcome on screen has just ended, so that it can be assessed."""
     return now.previewed is now.shown and (was is None or was.previewed is not now.previewed)
 
 
 def start_checks(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Check the outcome on screen, and find its strategy's remark, once it is tried."""
+    """Check the outcome on screen, and find its strategy's remark, once its preview has ended."""
     if is_newly_previewed(was, now):
         host.spawn("checks", run_checks, host)
         if now.shown.strategy.view.remark is not None:
