@@ -52,7 +52,7 @@ def sections(report: ReportContents) -> tuple[Section, ...]:
         *_lost(report),
         *_probes(report),
         *_rework(report),
-        *_fillers(report),
+        *_sizes(report),
         _session(report),
         _policy(report),
     )
@@ -100,7 +100,7 @@ def _session(report: ReportContents) -> Section:
     ]
     if session.title:
         rows.insert(1, ("title", clean(session.title)))
-    rows += [("odd", clean(str(warning))) for warning in session.warnings[:5]]
+    rows += [("warning", clean(str(warning))) for warning in session.warnings[:5]]
     return Section("Session", table=_table(("", ""), rows))
 
 
@@ -114,7 +114,7 @@ def _growth(report: ReportContents) -> Section:
     return Section("How it grew", tuple(words), picture=growth_picture(found))
 
 
-def _fillers(report: ReportContents) -> tuple[Section, ...]:
+def _sizes(report: ReportContents) -> tuple[Section, ...]:
     tables = why_tables(report.diagnosis)
     return tuple(_result(tables[key]) for key in ("layers", "tools", "files", "largest") if tables[key].rows)
 
@@ -184,7 +184,7 @@ def _probes(report: ReportContents) -> tuple[Section, ...]:
     totals = f"{counted(len(found.scored), 'question')} with one exact answer and {counted(controls, 'control')}"
     words = (
         f"{totals} without an answer in the session. Answered by text search, no model.",
-        "; ".join(_known(found, arm) for arm in range(len(found.arms))) + ".",
+        "; ".join(_answered_share(found, arm) for arm in range(len(found.arms))) + ".",
     )
     heads = ("question", "kind", "answer", *(arm.name for arm in found.arms))
     rows = [
@@ -199,7 +199,7 @@ def _probes(report: ReportContents) -> tuple[Section, ...]:
     return (Section("Questions after the compaction", words, table=_table(heads, rows)),)
 
 
-def _known(found: ProbeResults, arm: int) -> str:
+def _answered_share(found: ProbeResults, arm: int) -> str:
     share = found.share(arm)
     words = interval(share.value, share.low, share.high) if share else "no questions"
     return f"{found.arms[arm].name}: {words}"

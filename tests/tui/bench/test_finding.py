@@ -110,7 +110,7 @@ def test_a_place_is_a_message_or_a_round(typed: str, place: tuple[int, bool]) ->
 
 @pytest.mark.parametrize("typed", ["0", "33", "-1", "r0", "r5", "x", "1.5", "²", "9" * 12])
 def test_what_is_no_place_is_refused(typed: str) -> None:
-    with pytest.raises(BadInput, match=r"a (message|round) is wanted from 1 to (32|4)"):
+    with pytest.raises(BadInput, match=r"type the number of a (message|round) from 1 to (32|4)"):
         place_of(open_bench(story(), Counter()), typed)
 
 

@@ -26,7 +26,7 @@ from workbench.session import Session
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _VERSION = "0.50.0"
 IMPOSSIBLE = 2
-"""Most tokens that a call may count, in context windows: one for the prompt, and less than one for the answer."""
+"""Number of context windows that a call cannot exceed: the prompt fills at most one, the answer less than one."""
 
 
 def records(sheet: RepairSheet) -> None:

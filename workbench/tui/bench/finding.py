@@ -246,7 +246,7 @@ def place_of(bench: Bench, typed: str) -> tuple[int, bool]:
     number = text.removeprefix("r")
     many = len(bench.layout.shape.rounds.rounds) if by_round else len(bench.messages)
     if not (number.isascii() and number.isdecimal() and len(number) < 12 and 1 <= int(number) <= many):
-        raise BadInput(f"a {'round' if by_round else 'message'} is wanted from 1 to {figure(many)}")
+        raise BadInput(f"type the number of a {'round' if by_round else 'message'} from 1 to {figure(many)}")
     return (bench.layout.shape.rounds.rounds[int(number) - 1].start, True) if by_round else (int(number) - 1, False)
 
 

@@ -342,7 +342,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         if trouble:
             self.app.notify(trouble, severity="warning", markup=False)
         elif not self.status.endswith(id):
-            self.say(f"{self.status}{' · ' if self.status else ''}kept as run {id}")
+            self.say(f"{self.status}{' · ' if self.status else ''}saved as run {id}")
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
