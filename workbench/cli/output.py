@@ -35,7 +35,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 
-_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control and bidirectional characters that `json.dumps` does not escape."""
 
 
@@ -53,7 +53,7 @@ def json_document(*results: object) -> bytes:
         document |= plain(result)
     masked = masked_value(_plain_whole(document))
     text = json.dumps(masked, ensure_ascii=False, indent=2)
-    return _OBEYED.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text).encode("utf-8", "backslashreplace")
+    return _UNESCAPED.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text).encode("utf-8", "backslashreplace")
 
 
 def _plain_whole(value: Any) -> Any:
@@ -151,7 +151,7 @@ def csv_option(*keys: str) -> Callable[[Command], Command]:
 def write_csv(results: Mapping[str, Table], key: str) -> None:
     """Write the table with this key as CSV. Raises UsageError if this run has no such table."""
     if key not in results:
-        raise click.UsageError(f"--csv {key} is not made here; choose one of {', '.join(results)}.")
+        raise click.UsageError(f"--csv {key}: this result has no such table; choose one of {', '.join(results)}.")
     click.echo(tables.csv(results[key]), nl=False)
 
 

@@ -14,8 +14,8 @@ SURE_WORDS = 2
 
 
 def languages_of(low: str) -> tuple[str, ...]:
-    """Return the possible languages of a lower-case sentence: by script, in Latin script by common words, without any
-    by function words; English without those."""
+    """Return the possible languages of a lower-case sentence. Its script decides; in Latin script its common words;
+    without common words its function words, and English if it has none of them either."""
     for language, script in _SCRIPTS:
         if script.search(low):
             return (language,)

@@ -70,7 +70,7 @@ class Fork:
     replays: bool = True
 
     def see(self, turn: Any, time: float | None) -> None:
-        """Take a record's turn id and time."""
+        """Update `replays` from a record's turn id and time."""
         if isinstance(turn, str) and turn:
             self.by_turn, self.replays = True, turn < self.id
         elif not self.by_turn and time is not None and time > self.since + FORK_SECONDS:

@@ -131,18 +131,18 @@ def connect_for_listing(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def connect_to_bytes(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterator[sqlite3.Connection]:
+def connect_to_bytes(path: Path, data: bytes, tables: frozenset[str], agent: str) -> Iterator[sqlite3.Connection]:
     """Open the database with the bytes `data`, read-only. Raises BadInput if it lacks one of `tables`, and for any
     error."""
     try:
         with _of_bytes(path, data) as database:
             if not tables <= tables_in(_read_only(database, len(data) + _log_size(path))).keys():
-                raise BadInput(f"{path} is a database without {tool}'s tables; open {tool}'s own database.")
+                raise BadInput(f"{path} is a database without {agent}'s tables; open {agent}'s own database.")
             yield database
     except _TROUBLE as error:
         reason = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         too_much = isinstance(error, sqlite3.DataError)
-        remedy = "delete that from a copy and open the copy" if too_much else f"close {tool} and open a copy"
+        remedy = "delete that from a copy and open the copy" if too_much else f"close {agent} and open a copy"
         raise BadInput(f"{path}: the database cannot be read ({reason}); {remedy}.") from None
 
 

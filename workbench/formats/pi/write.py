@@ -48,8 +48,8 @@ _APIS = (
 
 class Writer(ChainWriter):
     """Writer of a chain of entries. `names` are tool names by call id. `unbilled` is the id of the response whose usage
-    is set to zero, "" for none; `whole` the record of a compaction whose sent messages all open the context, -1 for
-    none."""
+    is set to zero, "" for none; `whole` the record of the compaction whose sent messages, without exception, begin the
+    context, -1 for none."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -161,7 +161,7 @@ class Writer(ChainWriter):
         entry = {"type": "message", "id": id, "parentId": self.parent, "timestamp": iso(message.time), "message": body}
         if body["role"] == "user":
             words = [part.get("text") for part in body["content"] if part["type"] == "text"]
-            texts = [Text(kind) for kind in words if isinstance(kind, str)]
+            texts = [Text(word) for word in words if isinstance(word, str)]
             plain = len(texts) == len(body["content"])
             kind = kind_of("user", texts) if plain else "normal"
         else:
@@ -236,7 +236,7 @@ def _answered(messages: Sequence[Message], index: int) -> set[str]:
 
 
 def _opening_compaction(session: Session, messages: Sequence[Message]) -> int:
-    """Return the record of a compaction whose sent messages all open the context, -1 if there is none."""
+    """Return the record of the compaction whose sent messages, without exception, begin the context; -1 without one."""
     record = next(iter(messages[0].source), -1) if messages else -1
     value = object_of(session.records[record]) if record >= 0 else None
     if value is None or value.get("type") != "compaction":
