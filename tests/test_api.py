@@ -278,9 +278,9 @@ async def told(prompt: str) -> str:
 @pytest.mark.parametrize(
     ("gives", "why"),
     [
-        (lambda prompt: None, "(empty): summarize gave None and no text"),
-        (lambda prompt: 5, "(error): summarize gave int and no text"),
-        (lambda prompt: "half \ud83d", "(error): the text has half of a character"),
+        (lambda prompt: None, "(empty): summarize returned None instead of a text"),
+        (lambda prompt: 5, "(error): summarize returned int instead of a text"),
+        (lambda prompt: "half \ud83d", "(error): the text has a lone surrogate"),
         (lambda prompt: " ", "(empty): the answer has no text"),
         (lambda prompt: 1 / 0, "division by zero"),
         (lambda prompt: [][0], "list index out of range"),
@@ -297,7 +297,7 @@ def test_a_summarizer_that_gives_no_text_is_a_failed_summary(gives: Any, why: st
 
 def test_an_async_summarizer_is_awaited_and_refused_where_nothing_awaits() -> None:
     at_once = workbench.compact(long_talk(), "context-reset", summarize=told)  # type: ignore[arg-type]
-    assert at_once.report.reason.endswith("summarize gave a coroutine; await acompact, or give a plain function")
+    assert at_once.report.reason.endswith("summarize returned a coroutine; await acompact, or pass a plain function")
     done = asyncio.run(workbench.acompact(long_talk(), "context-reset", summarize=told))
     assert done.summary.endswith("Told at leisure.")
     plain = asyncio.run(workbench.acompact(long_talk(), "context-reset", summarize=lambda prompt: "Told at leisure."))

@@ -332,7 +332,7 @@ def test_odd_entries_are_warned_of(tmp_path: Path) -> None:
         ([{**message_of("user", text("x")), "created": 1.5}], ["Message 1 has no time of creation in whole seconds."]),
         ([message_of("user")], ["Message 1 has no content."]),
         ([message_of("user", {"type": "strange"})], ["Message 1 has content of a type that goose does not know."]),
-        ([message_of("user", {"type": "text"})], ["Message 1 has a text without text."]),
+        ([message_of("user", {"type": "text"})], ["Message 1 has a text part without a text."]),
         (
             [message_of("user", {"type": "toolResponse", "id": "x"})],
             [

@@ -28,7 +28,7 @@ def answer_with(summarize: Summarize) -> PureSummarizer:
         if inspect.isawaitable(result):
             if inspect.iscoroutine(result):
                 result.close()
-            return SummaryFailed("error", "summarize gave a coroutine; await acompact, or give a plain function")
+            return SummaryFailed("error", "summarize returned a coroutine; await acompact, or pass a plain function")
         return _summary(result)
 
     return answer
@@ -47,11 +47,11 @@ def await_with(summarize: AsyncSummarize) -> Summarizer:
 def _summary(result: Any) -> Answer:
     """Return a text as a summary, and anything else as a failure."""
     if result is None:
-        return SummaryFailed("empty", "summarize gave None and no text")
+        return SummaryFailed("empty", "summarize returned None instead of a text")
     if not isinstance(result, str):
-        return SummaryFailed("error", f"summarize gave {type(result).__name__} and no text")
+        return SummaryFailed("error", f"summarize returned {type(result).__name__} instead of a text")
     try:
         result.encode()
     except UnicodeEncodeError:
-        return SummaryFailed("error", "the text has half of a character in it (a lone surrogate), which no file holds")
+        return SummaryFailed("error", "the text has a lone surrogate (half of a character), which no file can hold")
     return Summary(result)

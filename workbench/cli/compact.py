@@ -298,7 +298,7 @@ def _report(result: CompactReport, *, err: bool) -> None:
         ("why", "\n".join(outcome.trace)),
         ("memories", "\n".join(memories)),
         ("summary by", call_words(done.call)),
-        ("kept as", f"run {done.run_id}; `cwb list runs show {done.run_id}`" if done.run_id else ""),
+        ("saved as", f"run {done.run_id}; `cwb list runs show {done.run_id}`" if done.run_id else ""),
         ("receipt", " · ".join(judged.receipt) if judged and outcome.status != "unchanged" else ""),
         ("watched", "\n".join(map(state_words, result.watched))),
         ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.fixes)),

@@ -138,7 +138,7 @@ def _rows(one: FinishedRun, run_id: str) -> list[tuple[str, str]]:
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.assessment.grounding, one.assessment.lost),
         ("watched", "\n".join(map(state_words, one.assessment.watched))),
-        ("kept as", f"run {run_id}" if run_id else ""),
+        ("saved as", f"run {run_id}" if run_id else ""),
         ("draft", one.draft),
     ]
 

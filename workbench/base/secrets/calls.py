@@ -65,7 +65,7 @@ _RANDOM = re.compile(
 """A literal argument without blanks that is neither a UUID nor a block chain hash."""
 _AN_ID = re.compile(r",\s{0,20}[\"'][A-Za-z0-9+/_-]{16,100}={0,2}[\"']\s?[,)]")
 """A second random argument. If there is one, the first is an account id and no secret."""
-_ID_BESIDE = re.compile(r"account|sid\b|(?:app|client|user|key)_?id\b|\buser|login", re.IGNORECASE)
+_ID_NEARBY = re.compile(r"account|sid\b|(?:app|client|user|key)_?id\b|\buser|login", re.IGNORECASE)
 _NEAR_A_CALL = 300
 _CALLED = re.compile(r"(\bnew\s{1,4})?[\w.:$>-]{0,60}\w(?:\([\"'][\w@/.-]{1,40}[\"']\))?\Z")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -149,7 +149,7 @@ _USER_AND = re.compile(
 )
 _OF_USERS = re.compile(r"(?i:users)[\"']?\s?(?:=>|[:=])\s?[{(]")
 """The beginning of a mapping of users to passwords."""
-_ITS_LINE = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z|\bas \Z")
+_BEFORE_A_PAIR = re.compile(r"(?:\A|\n)[ \t]*(?:[-*•>] )?\Z|[`(\"']\Z|\bs?[: ]{1,2}\Z|\bas \Z")
 
 
 _BY_END: dict[str, list[str]] = {}
@@ -218,7 +218,7 @@ def _drawn_arguments(text: str) -> Iterator[Span]:
         is_vendors = any(map(_VENDOR.search, (*receivers, last)))
         is_made = sets_up or called[1] or last[:1].isupper() or _MAKES.match(last)
         if (is_made and (is_vendors or _OF_ACCESS.search(last))) or (
-            sets_up and _ID_BESIDE.search(text, opened, found.start())
+            sets_up and _ID_NEARBY.search(text, opened, found.start())
         ):
             yield found.span(1)
 
@@ -267,7 +267,7 @@ def _pairs(text: str, at: int) -> Iterator[Span]:
             continue
         is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
         is_stated = is_evident(value)
-        if is_next or (is_stated and _ITS_LINE.search(text, max(0, found.start() - 12), found.start())):
+        if is_next or (is_stated and _BEFORE_A_PAIR.search(text, max(0, found.start() - 12), found.start())):
             yield found.start("password"), found.start("password") + len(value)
 
 

@@ -78,7 +78,7 @@ def _check_shape(where: str, entry: Item, *, is_export: bool) -> Faults:
         if kind not in _KNOWN:
             yield f"{where} has content of a type that goose does not know."
         elif kind == "text" and not isinstance(item.get("text"), str):
-            yield f"{where} has a text without text."
+            yield f"{where} has a text part without a text."
         elif kind in ("toolRequest", "toolResponse"):
             call_or_result = inner(item, "toolCall" if kind == "toolRequest" else "toolResult", dict)
             if not isinstance(item.get("id"), str) or "status" not in call_or_result:
