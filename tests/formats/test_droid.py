@@ -59,7 +59,7 @@ def test_a_missing_anchor_is_warned_of() -> None:
     session = read_lines(*TURNS, state)
     assert ids(session) == ["c"]
     assert [str(warning) for warning in session.warnings] == [
-        "line 5: its anchor is not an earlier message; nothing is kept"
+        "line 5: the compaction's anchor is not an earlier message; no message is kept"
     ]
 
 

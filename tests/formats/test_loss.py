@@ -27,7 +27,7 @@ def test_the_text_of_a_loss(loss: Loss, text: str) -> None:
 
 
 def test_a24_every_kind_has_a_text_of_its_own() -> None:
-    texts = {str(Loss(kind, 2, ("X", "Y")[: kind.places], "Z")) for kind in LossKind}
+    texts = {str(Loss(kind, 2, ("X", "Y")[: kind.placeholders], "Z")) for kind in LossKind}
     assert len(texts) == len(LossKind)
     assert [text for text in texts if "{" in text or not text[0].isalnum()] == []
 

@@ -146,7 +146,7 @@ def test_a24_of_each_sort_of_block_may_be_missing_what_is_declared(block: Block,
 
 def test_a24_a_loss_of_one_kind_explains_no_other() -> None:
     promised = [ASKED, replace(DONE, blocks=(HIDDEN, THOUGHT, *DONE.blocks))]
-    kinds = [kind for kind in LossKind if kind.places == 0]
+    kinds = [kind for kind in LossKind if kind.placeholders == 0]
     found, source = session_of([ASKED, DONE]), session_of(promised)
     assert [kind for kind in kinds if not difference(source, promised, found, [Loss(kind, 9)])] == []
     assert difference(source, promised, found, [Loss(LossKind.UNKNOWN_BLOCKS), Loss(LossKind.REASONING)]) == ""

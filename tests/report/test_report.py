@@ -208,7 +208,7 @@ def test_the_verdict_and_both_bars_come_before_all_else(page: str) -> None:
     assert places == sorted(places)
     heads = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
     assert heads[:6] == [
-        "What it comes to",
+        "Findings",
         "How it grew",
         "Watched rules",
         "Compared",

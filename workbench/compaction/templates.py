@@ -20,10 +20,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 TURNS = 100_000
-"""Loop turns, calls and numbers from `range` allowed in one rendering. An entry takes hundreds."""
+"""Loop turns, calls and numbers from `range` allowed in one rendering. An abridged entry takes hundreds."""
 
 ROOM = 20_000_000
-"""Characters that one rendering may take and produce, intermediate results included. An entry takes thousands."""
+"""Characters that one rendering may take and produce, intermediate results included. An abridged entry takes
+thousands."""
 
 LARGEST = 100_000
 """Members of a sequence, or bits of a number, that * and ** may produce; also the largest width."""

@@ -36,10 +36,10 @@ def run(
     context: Context,
     policy: Policy,
     answer: Answered = "A summary.",
-    hears: Callable[[ProgressStep], object] = lambda step: None,
+    on_step: Callable[[ProgressStep], object] = lambda step: None,
 ) -> tuple[Outcome, list[SummaryRequest]]:
     """Run a strategy and return its outcome and requests. Each request gets `answer`, or what `answer` returns for it.
-    `hears` is called with each progress step."""
+    `on_step` is called with each progress step."""
     generator = strategy.run(context, policy)
     requests: list[SummaryRequest] = []
     received: tuple[Answer, ...] | None = None
@@ -50,7 +50,7 @@ def run(
             return stop.value, requests
         received = None
         if isinstance(event, ProgressStep):
-            hears(event)
+            on_step(event)
         else:
             requests.extend(event)
             answers = [answer(request) if callable(answer) else answer for request in event]

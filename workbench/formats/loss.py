@@ -89,7 +89,7 @@ class LossKind(Enum):
     def __init__(self, noun: str, text: str) -> None:
         self.noun = noun
         self.text = text
-        self.places = len({field for _, field, _, _ in Formatter().parse(text) if field and field.isdecimal()})
+        self.placeholders = len({field for _, field, _, _ in Formatter().parse(text) if field and field.isdecimal()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ class Loss:
     inserted: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.details) != self.kind.places:
-            raise TypeError(f"{self.kind.name} takes {self.kind.places} details, not {len(self.details)}.")
+        if len(self.details) != self.kind.placeholders:
+            raise TypeError(f"{self.kind.name} takes {self.kind.placeholders} details, not {len(self.details)}.")
 
     def __str__(self) -> str:
         text = self.kind.text.format(*self.details, inserted=self.inserted)

@@ -57,7 +57,7 @@ def markdown(report: ReportContents) -> str:
     """Return the report as Markdown."""
     head = top(report)
     parts = [f"# {tables.escaped(_title(report))}", f"**{_sentence(head.verdict)}**", _in_characters(head.hero)]
-    parts += [_sentence(head.receipt), "## What it comes to"]
+    parts += [_sentence(head.receipt), "## Findings"]
     found = (f"{number}. {card.title}. {_sentence(card.text)}" for number, card in enumerate(head.cards, 1))
     parts.append("\n".join(found))
     for section in sections(report):

@@ -86,7 +86,7 @@ class Reader(Transcript):
         places = [place for place, number in enumerate(self.sent) if self.messages[number].id == anchor]
         kept_messages = self.sent[places[-1] + 1 :] if places else []
         if anchor and not places:
-            self.warn("its anchor is not an earlier message; nothing is kept", line)
+            self.warn("the compaction's anchor is not an earlier message; no message is kept", line)
         if self.sent:
             kept_ids = tuple(self.messages[number].id for number in kept_messages)
             self.end_epoch(Compaction("", None, id, time, kept_ids=kept_ids))

@@ -77,7 +77,7 @@ def _output_text(step: Item) -> str:
 
 
 def _calls(step: Item, id: str) -> Iterator[ToolUse]:
-    """Yield the calls listed in a step, or else those in the model's response, for a step that failed earlier."""
+    """Yield the calls that a step lists; of a step that failed before it listed any, those in the model's response."""
     answer = dict_of(step.get("model_output_message"))
     for number, call in enumerate(map(dict_of, list_of(step.get("tool_calls")) or list_of(answer.get("tool_calls")))):
         function = dict_of(call.get("function"))
