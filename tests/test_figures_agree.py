@@ -285,7 +285,7 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     _, preset, args = policy
     out = tmp_path / "report.md"
     run = cwb("report", *args, "--preset", preset, "--compare", "ledger", "-o", out)
-    assert (run.exit_code, "2 policies compared" in run.output) == (0, True)
+    assert (run.exit_code, "2 variants compared" in run.output) == (0, True)
     page = out.read_text("utf-8").replace("\\", "").replace("\u00a0", " ")
     why = document("why", *args, "--preset", preset)
     [column] = document("compare", *args, "--presets", preset)["variants"]

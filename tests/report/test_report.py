@@ -172,8 +172,8 @@ def test_the_replay_states_its_beginning_and_its_summaries(
 ) -> None:
     out = tmp_path / "report.md"
     report(SAMPLES / "augment-with-summary.json", "-o", str(out), *flags)
-    section = " ".join(out.read_text("utf-8").split("## When each policy would have compacted")[1].split())
-    answers = "replayed under each policy with the agent's recorded answers."
+    section = " ".join(out.read_text("utf-8").split("## When each variant would have compacted")[1].split())
+    answers = "replayed under each variant with the agent's recorded answers."
     assert f"The session from this epoch on, {answers} Summaries are {summaries}." in section
 
 
@@ -213,7 +213,7 @@ def test_the_verdict_and_both_bars_come_before_all_else(page: str) -> None:
         "Watched rules",
         "Compared",
         "Facts kept",
-        "When each policy would have compacted",
+        "When each variant would have compacted",
     ]
 
 

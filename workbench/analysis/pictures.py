@@ -81,7 +81,7 @@ def replay_picture(course: Course, replays: Sequence[Replay], window: int | None
         levels += trigger_levels(replays[0].triggers)
     legend = [(RECORDED, "as recorded"), *((sign_of(place), one.name) for place, one in enumerate(replays))]
     return Picture(
-        "The session replayed under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
+        "The session replayed under each variant", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
     )
 
 

@@ -294,30 +294,30 @@ def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[
     sure, caches = calls[0].known or len(calls) > PRIOR_CALLS, any(call.cached for call in calls)
     ends = {call.epoch: call.number for call in calls}
     found: list[Gap] = []
-    standing: list[tuple[int, int]] = []  # (index in `found`, difference before it) of the gaps that go on
+    open_gaps: list[tuple[int, int]] = []  # (index in `found`, difference before the gap)
     off = 0
     for index, call in enumerate(calls):
         before = calls[index - 1] if index and calls[index - 1].epoch == call.epoch else None
         if before is None:
-            off, standing = 0, []
+            off, open_gaps = 0, []
         estimate = call.billed if (known := expected[index]) is None else known
         now = call.billed - estimate
         slack = _slack(call, estimate - (before.billed - off if before else 0), sure=sure)
-        drift = now - sum(found[place].tokens for place, _ in standing)
+        drift = now - sum(found[place].tokens for place, _ in open_gaps)
         tokens = 0
         where: GapPosition = ""
         if abs(now - off) > slack:
-            back = next((at for at, (_, then) in enumerate(standing) if abs(now - then) <= slack), None)
+            back = next((at for at, (_, then) in enumerate(open_gaps) if abs(now - then) <= slack), None)
             if back is None:
                 tokens, where = now - off, _gap_position(call, before, calls[0], now - off, caches=caches)
             else:
-                for place, _ in standing[back:]:
+                for place, _ in open_gaps[back:]:
                     found[place] = replace(found[place], last=call.number - 1)
-                del standing[back:]
+                del open_gaps[back:]
         elif sure and abs(drift) > SLACK_TOKENS + DRIFT * call.billed:
             tokens, where = drift, "drift"
         if tokens:
-            standing.append((len(found), now - tokens))
+            open_gaps.append((len(found), now - tokens))
             found.append(Gap(call.number, ends[call.epoch], call.epoch, call.message, tokens, where))
         off = now
     return found

@@ -136,7 +136,7 @@ class Bench:
         return "plan" in self.__dict__
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def prompt_problems(self) -> tuple[str, ...]:
         """Problems of the policy's prompts and numbers, one sentence each."""
         return self.strategy.prompt_problems(self.policy)
 

@@ -78,5 +78,5 @@ def command(
         text = markdown(report) if target.suffix == ".md" else html(report)
     write_atomically(target, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)
     click.echo(
-        f"{target}: {counted(len(report.diagnosis.findings), 'finding')}, {len(report.variants)} policies compared"
+        f"{target}: {counted(len(report.diagnosis.findings), 'finding')}, {len(report.variants)} variants compared"
     )

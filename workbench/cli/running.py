@@ -189,7 +189,7 @@ def run_named(
     meter = bench.layout.sizes.meter
     price = price_words(spend_limit, name, compacting, meter)
     if name.model:
-        for doubt in bench.doubts:
+        for doubt in bench.prompt_problems:
             warn(doubt)
     live = LiveRun(bench, name)
     watched = _ProgressLine(name, live.recorder, spend_limit)

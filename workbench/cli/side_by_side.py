@@ -58,7 +58,7 @@ def side_by_side(
     live = [one.live(bench) for one in prompt_variants(bench, found, named)]
     _report_addresses(named)
     for each in live:
-        for doubt in each.bench.doubts if each.name.model else ():
+        for doubt in each.bench.prompt_problems if each.name.model else ():
             warn(f"{each.label}: {doubt}")
     done = _run(live, spend_limit, journal=not no_journal)
     run_ids = ["" if no_journal or not one.live.name.has_run_record else save_record(one.record) for one in done]
@@ -134,7 +134,7 @@ def _rows(one: FinishedRun, run_id: str) -> list[tuple[str, str]]:
         ("failed", "\n".join(str(call) for call in one.failures if call.detail not in one.run.outcome.reason)),
         ("after", size_words(one.assessment.after)),
         ("checks", "\n".join([f"{len(one.assessment.checks) - len(failed)} passed", *failed])),
-        ("doubts", "\n".join(one.live.bench.doubts)),
+        ("problems", "\n".join(one.live.bench.prompt_problems)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.assessment.grounding, one.assessment.lost),
         ("watched", "\n".join(map(state_words, one.assessment.watched))),
@@ -156,7 +156,7 @@ def _(one: FinishedRun) -> dict[str, Any]:
         **only(one, "usage", "billed=cost"),
         "seconds": round(run.seconds, 3),
         **only(one.assessment, "after", "checks"),
-        "prompt_problems": bench.doubts,
+        "prompt_problems": bench.prompt_problems,
         **only(run.outcome, "status", "reason"),
         **only(one.assessment, "grounding", "lost_facts=lost", "watched"),
     }

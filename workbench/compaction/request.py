@@ -160,9 +160,9 @@ def conversation_request(
     start = bisect_left(range(style.stop), over, shape.lead, key=api.__getitem__)
     while start < style.stop and shape.open_across[start]:
         start += 1
-    standing = {*shape.own_system, *shape.summaries}
+    always = {*shape.own_system, *shape.summaries}
     apart = {index for index in style.left_out if index not in shape.partners}
-    there = [i for i in range(style.stop) if (i >= start or i in standing) and i not in apart]
+    there = [i for i in range(style.stop) if (i >= start or i in always) and i not in apart]
     shown = tuple(Span(max(span.start, start), span.stop) for span in spans if span.stop > start)
     under = style.shape == "messages_under_prompt"
     body = MessagesBody(

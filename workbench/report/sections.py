@@ -41,8 +41,8 @@ class Section:
 
 
 def sections(report: ReportContents) -> tuple[Section, ...]:
-    """Return the sections below the top in order: growth, watched rules, compared policies, replay, losses, questions,
-    rework, sizes, session, policy. Sections that do not apply are left out."""
+    """Return the sections below the top in order: growth, watched rules, compared variants, replay, losses, questions,
+    rework, sizes, session, settings. Sections that do not apply are left out."""
     return (
         _growth(report),
         *_watched(report),
@@ -54,7 +54,7 @@ def sections(report: ReportContents) -> tuple[Section, ...]:
         *_rework(report),
         *_sizes(report),
         _session(report),
-        _policy(report),
+        _settings(report),
     )
 
 
@@ -123,19 +123,19 @@ def _replay(report: ReportContents) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
     summaries = "sentences of the session" if report.bench.watched else "estimated"
     words = (
-        "The session from this epoch on, replayed under each policy with the agent's recorded answers. "
+        "The session from this epoch on, replayed under each variant with the agent's recorded answers. "
         f"Summaries are {summaries}.",
         *filter(None, (recorded_compactions_report(recorded_compactions(report.course)),)),
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
     )
     table = replay_table.replays_table(report.played)
-    return Section("When each policy would have compacted", words, picture=picture, table=table)
+    return Section("When each variant would have compacted", words, picture=picture, table=table)
 
 
 def _comparison(report: ReportContents) -> tuple[Section, ...]:
     variants = [*report.variants, *filter(None, (report.recorded,))]
-    words = 'This context compacted now by each policy, offline. "recorded" is the agent\'s compaction.'
+    words = 'This context compacted now by each variant, offline. "recorded" is the agent\'s compaction.'
     shares = (
         "Shares of all the context's facts. Kept: still in the context; correct: kept and not contradicted; weighted: "
         "facts used again count more. Needed later: share kept of the facts that the session used again."
@@ -167,10 +167,10 @@ def _watched(report: ReportContents) -> tuple[Section, ...]:
 
 
 def _watched_over(report: ReportContents) -> tuple[Section, ...]:
-    """Return the section of watched rules over the session under each policy; none without watched rules."""
+    """Return the section of watched rules over the session under each variant; none without watched rules."""
     if not report.bench.watched:
         return ()
-    words = ("State of each rule after replaying the session under each policy, and the call that lost it.",)
+    words = ("State of each rule after replaying the session under each variant, and the call that lost it.",)
     table = replay_table.watched_table(report.played, report.bench.watched).without("sign")
     return (Section("Watched rules over the session", words, table=transposed(table)),)
 
@@ -225,11 +225,11 @@ def _lost_section(title: str, held: Retention) -> Section:
     return replace(_result(lacking_table(held), 30), title=title, words=words)
 
 
-def _policy(report: ReportContents) -> Section:
+def _settings(report: ReportContents) -> Section:
     bench = report.bench
     pinned = [clean(id) for id in sorted(bench.pins)]
     words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())
-    return Section("The policy", words, code=printable(preset_toml(bench.as_preset)))
+    return Section("Settings", words, code=printable(preset_toml(bench.as_preset)))
 
 
 def _result(table: Table, most: int = ROWS) -> Section:

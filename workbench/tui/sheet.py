@@ -24,7 +24,7 @@ Cells = list[tuple[str, str]]
 
 STYLES = ("label", "id", "value", "focused", "unit", "differs", "off", "group")
 
-FOREMOST = "First of all"
+FOREMOST = "Most important"
 """Heading of the most important settings."""
 
 COLUMN, GAP = 54, 2

@@ -151,7 +151,7 @@ def draw_triggers(form: PolicyForm, was: BenchView | None, now: BenchView) -> No
     if has_changed(was, now, "shown", "previewed", "remark") and now.is_planned:
         bench = now.shown
         words = filter(None, (split_words(bench), now.remark))
-        form.show_triggers(bench.plan.triggers, tuple(words), bench.doubts)
+        form.show_triggers(bench.plan.triggers, tuple(words), bench.prompt_problems)
 
 
 # --- places: which pane is visible and has the focus ------------------------------------------------------------------

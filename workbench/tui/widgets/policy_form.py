@@ -128,15 +128,15 @@ class PolicyForm(Vertical):
         self.sheet.show(entries, self.rows, is_new_policy=is_new_policy)
         self._explain()
 
-    def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
-        """Show every trigger with value, limit and distance, then the lines `words`, then doubts about the prompts."""
+    def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], problems: Sequence[str] = ()) -> None:
+        """Show every trigger with value, limit and distance, then the lines `words`, then problems of the prompts."""
         text = Text()
         for trigger in triggers:
             text.append(trigger_words(trigger) + "\n", "bold" if trigger.fires else "")
         for line in words:
             text.append(f"  {line}\n", "dim")
-        for doubt in doubts:
-            text.append(f"! {doubt}\n")
+        for problem in problems:
+            text.append(f"! {problem}\n")
         text.rstrip()
         if text != self._trigger_text:
             self._trigger_text = text
