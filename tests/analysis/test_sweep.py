@@ -292,7 +292,7 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(
         path.write_text(text)
         with pytest.raises(BadInput) as refused:
             finished_cells(path, plan)
-        assert str(refused.value) == f"{path} is not the journal of a sweep; name another file; it is created."
+        assert str(refused.value) == f"{path} is not the journal of a sweep; name a new file instead."
 
 
 def test_a_journal_identifies_its_sweep_and_refuses_bad_paths(tmp_path: Path, plan: SweepPlan) -> None:

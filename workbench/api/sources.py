@@ -42,7 +42,7 @@ _PATH = Path("messages")
 @dataclass(frozen=True)
 class SourceSession:
     """A session, and the caller's objects from which its messages were read, in order; None for a session from a file
-    and for a style that is only read."""
+    and for a format that is only read."""
 
     session: Session
     objects: tuple[Any, ...] | None = None
@@ -91,8 +91,8 @@ def list_of(values: Any, name: str, what: str) -> list[Any]:
 
 def return_messages(source: SourceSession, messages: Sequence[Message]) -> list[Any]:
     """Return messages of the source's kind: kept ones as the same objects, new ones as objects of the same library, or
-    as dicts if it accepts those. For a session, and a style that is only read, all are dicts in the style of
-    Anthropic's Messages API."""
+    as dicts if it accepts those. For a session, and a format that is only read, all are dicts of Anthropic's
+    Messages API."""
     session, objects = source.session, source.objects
     if objects is None:
         return _written(session, "anthropic-messages", messages)

@@ -1,7 +1,7 @@
 """Rule files such as CLAUDE.md and AGENTS.md: where a session records them, and the rules in them.
 
 An agent sends such a file in its system prompt or next to the user's words (`_FRAMES`), or reads it with a tool. Each
-sentence is judged by itself: the file is written to instruct, so its length and look say nothing against a rule.
+sentence is judged by itself: the file is written to instruct, so its length and layout are no sign against a rule.
 """
 
 from __future__ import annotations

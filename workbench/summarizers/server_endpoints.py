@@ -74,7 +74,7 @@ def compaction_block(raw: Any) -> Opaque:
 @dataclass(frozen=True)
 class CompactionEndpoint:
     """Request for the server's own compaction: path, conversation fields, further fields and options, and the functions
-    that read answer and usage. `most` names the field that limits the answer, "" for none."""
+    that read answer and usage. `limit_field` limits the answer in tokens, "" for none."""
 
     path: str
     conversation: Callable[[Session, SummaryRequest], Fields]
@@ -82,11 +82,11 @@ class CompactionEndpoint:
     usage: Callable[[object], Usage | None]
     fields: Mapping[str, Any]
     options: Mapping[str, Any]
-    most: str = ""
+    limit_field: str = ""
 
     def body(self, session: Session, request: SummaryRequest, model: str, most: int) -> Fields:
         """Return the body. Raises BadInput if none of the messages can be sent."""
-        limit = {self.most: most} if self.most else {}
+        limit = {self.limit_field: most} if self.limit_field else {}
         return {"model": model, **limit, **self.conversation(session, request), **self.fields}
 
 

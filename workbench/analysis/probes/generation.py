@@ -122,8 +122,8 @@ def _in_turn(several: Sequence[ProbeCandidate]) -> Iterator[ProbeCandidate]:
 def _fits(
     source: ProbedContext, one: ProbeCandidate, chosen: Sequence[ProbeCandidate], per_message: int | None
 ) -> bool:
-    """True if a question and the chosen ones do not share or reveal an answer, ask about different sentences, and its
-    blank fits no other answer. `per_message`: most questions about one message."""
+    """True if a question and the chosen ones do not share or reveal an answer and ask about different sentences, and if
+    the question's blank fits no other answer. `per_message`: most questions about one message."""
     if per_message is not None and sum(other.index == one.index for other in chosen) >= per_message:
         return False
     for other in chosen:

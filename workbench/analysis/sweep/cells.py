@@ -243,7 +243,7 @@ def finished_cells(path: Path, plan: SweepPlan) -> tuple[SweepCell, ...]:
         return ()
     head = _line_fields(lines[0])
     if head is None or "sweep" not in head:
-        raise BadInput(f"{path} is not the journal of a sweep; name another file; it is created.")
+        raise BadInput(f"{path} is not the journal of a sweep; name a new file instead.")
     if head["sweep"] != sweep_key(plan):
         raise BadInput(f"{path} is the journal of another sweep; name another file, or delete it to start over.")
     stamps: dict[str, Stamp] = {}

@@ -33,19 +33,19 @@ class ResultLimits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ls_entries: int = Field(20, ge=0, description="Entries of a directory listing (the design says N; ours).")
+    ls_entries: int = Field(20, ge=0, description="Entries of a directory listing (our number, the design has none).")
     glob_paths: int = Field(10, ge=0, description="Paths of a file search.")
     grep_lines: int = Field(5, ge=0, description="Lines of a text search, with file and line number.")
     read_lines: int = Field(500, ge=0, description="Lines of a file that was read.")
     fragment_lines: int = Field(50, ge=0, description="Lines up to which the fragment of an edit or write stays whole.")
     long_fragment_lines: int = Field(20, ge=0, description="Lines kept of a longer write; a longer edit keeps none.")
     stderr_lines: int = Field(20, ge=0, description="Last lines of stderr.")
-    stdout_lines: int = Field(10, ge=0, description="First and last lines of stdout (ours).")
+    stdout_lines: int = Field(10, ge=0, description="First and last lines of stdout (our number).")
     other_chars: int = Field(
-        2_000, ge=1, description="Characters of any other result; longer ones lose the middle (ours)."
+        2_000, ge=1, description="Characters of any other result; longer ones lose the middle (our number)."
     )
     line_chars: int = Field(
-        2_000, ge=1, description="Characters of one line: a line of a minified file may be megabytes (ours)."
+        2_000, ge=1, description="Characters of one line: a line of a minified file may be megabytes (our number)."
     )
 
 

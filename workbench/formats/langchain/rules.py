@@ -54,7 +54,7 @@ _PLACES = (
 
 
 def _list_in(body: Any) -> Any:
-    """Return the message list of a dump, of LangGraph's state, or of its wrapping by the server and by checkpoints."""
+    """Return the message list of a dump, or of LangGraph's state, which a server's answer or a checkpoint may hold."""
     for place in _PLACES:
         found = body
         for key in place:

@@ -88,8 +88,8 @@ def is_counted(event: Event) -> bool:
 
 
 def begins_loop(event: Event) -> bool:
-    """Return True if a V1 event begins a tool loop: an action with thinking, and the actions and results directly after
-    it. The SDK sends a loop completely or not at all."""
+    """Return True if a V1 event begins a tool loop, that is, for an action with thinking. The actions and results
+    directly after it belong to the loop, which the SDK sends completely or not at all."""
     return event.get("kind") == "ActionEvent" and bool(event.get("thinking_blocks"))
 
 

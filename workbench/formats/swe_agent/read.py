@@ -121,7 +121,7 @@ def _begins(history: Sequence[Item], prompt: Sequence[Any]) -> bool:
 def _cleared(
     messages: Sequence[Message], items: Sequence[Any], own: Sequence[int], prompts: Sequence[list[Any]]
 ) -> tuple[tuple[Epoch, ...], list[Message], list[LoadWarning]]:
-    """Return the epochs, the messages that a history processor shortened, as the newest prompt has them, and warnings.
+    """Return the epochs, the shortened messages in their form in the newest prompt, and warnings.
 
     The processor shortens messages separately for each call. The epochs show one clearing instead, at the first prompt
     that differs from the history.
