@@ -440,12 +440,38 @@ def test_a_message_marked_as_a_summary_is_one_whatever_it_holds() -> None:
     assert (told(conversation)[1][0], ways(conversation)) == ("m5 All is baked", ["summary", None])
 
 
+@pytest.mark.parametrize("new", [(), (Message("", "user", (Text("In short."),), "summary"),)])
 @pytest.mark.parametrize("nearest", [0, 1])
-def test_of_two_compacted_conversations_that_with_more_in_common_goes_on(nearest: int) -> None:
+def test_of_two_compacted_conversations_that_with_more_in_common_goes_on(
+    nearest: int, new: tuple[Message, ...]
+) -> None:
     parts = [
         (user("Bake."), answer("Yes."), user("Rye."), answer("Fine.")),
         (user("Sell."), answer("No."), user("Why?"), answer("Shut.")),
     ]
-    request = (parts[1 - nearest][3], *parts[nearest][2:], user("More."))
+    request = (*new, parts[1 - nearest][3], *parts[nearest][2:], user("More."))
     found = conversations([*(RecordedCall(part[:3], part[3]) for part in parts), RecordedCall(request)])
     assert [conversation.calls for conversation in found] == ([(0, 2), (1,)] if nearest == 0 else [(0,), (1, 2)])
+
+
+def test_a_summary_by_the_api_belongs_to_the_conversation_that_it_ends() -> None:
+    short = Message("", "assistant", (Text("In short."),), "summary")
+    other = (user("Sell."), answer("No."), user("Why?"), answer("Shut."))
+    calls = [RecordedCall((user("Bake."),), short), RecordedCall(other[:3], other[3])]
+    found = conversations([*calls, RecordedCall((short, other[3], user("Go.")))])
+    assert [conversation.calls for conversation in found] == [(0, 2), (1,)]
+
+
+@pytest.mark.parametrize(("name", "value", "epochs"), [("look", 1, 1), ("look", 2, 2), ("list", 1, 2)])
+def test_a_call_is_the_same_by_its_id_name_and_arguments(name: str, value: int, epochs: int) -> None:
+    first = Message("", "assistant", (ToolUse("a", "look", {"n": 1}),))
+    again = Message("", "assistant", (ToolUse("a", name, {"n": value}),))
+    begun = (user("Bake."), first, result("a", "hot"), answer("Yes."))
+    conversation = one(
+        [
+            RecordedCall(begun[:1], begun[1]),
+            RecordedCall(begun[:3], begun[3]),
+            RecordedCall((begun[0], again, *begun[2:], user("Go.")), answer("Done.")),
+        ]
+    )
+    assert len(conversation.epochs) == epochs

@@ -47,6 +47,7 @@ def test_a_byte_order_mark_is_removed() -> None:
         (C + B[:-3], [C], [("line 2", Fault.GLUED_RECORDS, "2"), ("line 2", Fault.CUT_RECORD, "18")]),
         (b"Killed: 9", [], [("line 2", Fault.NOT_A_RECORD, "9")]),
         (b"log: " + B, [B], [("line 2", Fault.GLUED_RECORDS, "2"), ("line 2", Fault.NOT_A_RECORD, "4")]),
+        (b"x" + B, [B], [("line 2", Fault.GLUED_RECORDS, "2"), ("line 2", Fault.NOT_A_RECORD, "1")]),
         (B + b" end", [B], [("line 2", Fault.GLUED_RECORDS, "2"), ("line 2", Fault.NOT_A_RECORD, "3")]),
         (B[:-3], [], [("line 2", Fault.CUT_RECORD, "18")]),
         (b"[1]", [], [("line 2", Fault.NOT_A_RECORD, "3")]),

@@ -211,4 +211,5 @@ def test_results_get_the_users_words_from_their_own_calls() -> None:
         results[3],
     )
     assert found[2].blocks == (ToolResult("1", (), user_text="one"),)
-    assert with_words([Message("b", "tool", results[1:2])], known)[0].blocks == results[1:2]
+    for alone in (results[1], ToolResult("2", ()), ToolResult("9", ())):
+        assert with_words([calls, Message("b", "tool", (alone,))], known)[1].blocks == (alone,)
