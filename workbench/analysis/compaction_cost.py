@@ -35,7 +35,7 @@ class CacheLoss(Struct, frozen=True):
 
     @property
     def rebilled(self) -> int:
-        """Tokens of the new context behind the first change, summary included, which are billed as written."""
+        """Tokens of the new context after the first change, summary included, which are billed as cache writes."""
         return self.after - self.first_changed
 
     @property

@@ -3,8 +3,8 @@
 The expected size of a call is an overhead plus the counted tokens of the messages before it, times a scale. The
 overhead (system prompt and tools) is the part of the model's first call that its messages do not explain. The scale is
 learnt per model from the steps between calls, without the two steps next to the checked call, so that no call explains
-itself. Answers count by their recorded output if that fits better, hidden reasoning included: always, or until the
-user's next message.
+itself. An answer counts by its text, by its recorded output (hidden reasoning included), or by that output until the
+user's next message: whichever fits best.
 
 A difference means a removal that no file records, texts that the agent sent and did not record, usage that counts
 something else, or a context that was read wrongly.
@@ -81,7 +81,7 @@ class Gap:
     """Calls `call` to `last` of an epoch with usage that the context shown does not explain.
 
     `message` is the id of the first answer. `tokens` were sent beyond the context shown; negative for fewer. `where`:
-    after all earlier messages (`behind`) or by a prompt that changed from its start (`anew`), both by the cache reads;
+    after all earlier messages (`behind`) or by a prompt that changed from its start (`anew`), as the cache reads show;
     with a recorded compaction (`compacted`); gradually (`drift`); "" if unknown.
     """
 

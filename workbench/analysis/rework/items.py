@@ -178,15 +178,15 @@ def _items(
     def item(kind: Kind, what: str, before: int, after: int, cost: int) -> ReworkItem:
         return ReworkItem(kind, what, messages[before].id, messages[after].id, cost)
 
-    for one in fetched:
-        cost = _result_tokens(course, one.after)
-        yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
-    for two in repeated_edits(calls, removed, cwd, words):
-        cost = course.sizes.tokens[two.after.index]
-        yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
-    for three in (*repeated_statements(words, removed, rules_in), *repeated_questions(messages, calls, removed)):
-        cost = course.sizes.tokens[three.after]
-        yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
+    for fetch in fetched:
+        cost = _result_tokens(course, fetch.after)
+        yield fetch.epoch, fetch.after.index, item(fetch.kind, fetch.what, fetch.before.index, fetch.after.index, cost)
+    for edit in repeated_edits(calls, removed, cwd, words):
+        cost = course.sizes.tokens[edit.after.index]
+        yield edit.epoch, edit.after.index, item(edit.kind, edit.path, edit.before.index, edit.after.index, cost)
+    for said in (*repeated_statements(words, removed, rules_in), *repeated_questions(messages, calls, removed)):
+        cost = course.sizes.tokens[said.after]
+        yield said.epoch, said.after, item(said.kind, said.sentence, said.before, said.after, cost)
 
 
 def _result_tokens(course: Course, called: ToolCall) -> int:
