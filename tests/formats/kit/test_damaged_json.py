@@ -164,9 +164,13 @@ def test_a_record_that_is_split_over_lines_is_joined(lines: list[bytes], joined:
 
 
 def test_a_complete_record_ends_the_search_for_the_rest_of_a_split_one() -> None:
-    raws, found = repaired(A, b'{"type":"t",', B, b'"id":"x"}')
-    assert raws == [A, B]
-    assert found == [("line 2", Fault.CUT_RECORD, "12"), ("line 4", Fault.NOT_A_RECORD, "9")]
+    for cut, rest in ((b'{"type":"t",', b'"id":"x"}'), (b'{"type":"t","id":', b"}")):
+        raws, found = repaired(A, cut, B, rest)
+        assert raws == [A, B]
+        assert found == [
+            ("line 2", Fault.CUT_RECORD, str(len(cut))),
+            ("line 4", Fault.NOT_A_RECORD, str(len(rest))),
+        ]
 
 
 @pytest.mark.parametrize(("most", "count"), [(2, 2), (3, 3)])

@@ -261,3 +261,15 @@ def test_only_a_database_longer_than_a_value_may_be_is_searched(
     assert describe_oversized_value(path) == "a row of its table 'a \"b' holds more than 1 MB in 'c \"d'"
     path.write_bytes(b"x" * 1_200_000)
     assert describe_oversized_value(path) == ""
+
+
+@pytest.mark.parametrize(("letters", "fits"), [(20_000, True), (20_001, False)])
+def test_the_rows_of_a_query_may_have_so_many_bytes(letters: int, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "SMALLEST", 20_000)
+    query = f"SELECT printf('%010000d', 0) AS a UNION ALL SELECT printf('%0{letters - 10_000}d', 0)"
+    with closing(sqlite3.connect(":memory:")) as base:
+        if fits:
+            assert [len(row["a"]) for row in rows(base, query)] == [10_000, letters - 10_000]
+        else:
+            with pytest.raises(sqlite3.DataError, match="its rows claim more bytes than the file has"):
+                rows(base, query)

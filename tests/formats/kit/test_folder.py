@@ -31,6 +31,7 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_a_session_without_a_folder_has_the_current_one(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert session.path is not None
     monkeypatch.chdir(session.path.parent)
     assert folder_of(session) == current_folder() == str(session.path.parent)
     assert folder_of(replace(session, cwd="/x")) == "/x"

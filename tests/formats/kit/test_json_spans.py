@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.formats.kit.document import splice
-from workbench.formats.kit.json_spans import array_items, field_of, object_items, replace_fields
+from workbench.formats.kit.json_spans import array_items, byte_items, field_of, object_items, replace_fields
 from workbench.formats.kit.sheet import SheetEntry
 
 JSON = st.recursive(
@@ -39,6 +39,12 @@ def test_items_of_an_object_by_key_as_decoded() -> None:
 def test_what_is_not_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         array_items(text) if not text.startswith("{") else object_items(text)
+
+
+def test_a_key_that_is_not_utf8_is_read_and_stays() -> None:
+    raw = b'{"\xff": 1, "\xc3\xa9": 2}'
+    assert {key: raw[start:stop] for key, (start, stop) in byte_items(raw).items()} == {"�": b"1", "é": b"2"}
+    assert replace_fields(raw, {"é": b"3"}) == raw.replace(b"2", b"3")
 
 
 def test_json_that_is_nested_too_deeply_is_told_as_such() -> None:

@@ -182,6 +182,11 @@ def test_a_late_result_inside_a_response_becomes_text() -> None:
     assert fixes(sheet) == [("line 3", Fault.ORPHAN_RESULT, "a"), ("line 1", Fault.MISSING_RESULT, "a")]
 
 
+def test_a_record_with_a_call_and_its_own_result_stays() -> None:
+    sheet = paired(ASK, record("", "a", "a"), ASK, DONE)
+    assert (shown(sheet), fixes(sheet)) == (["()", "(a)a", "()", "z()"], [])
+
+
 def test_a_result_before_the_next_response_is_in_time() -> None:
     sheet = paired(record("m", "a"), ASK, record(results="a"), DONE)
     assert (shown(sheet), fixes(sheet)) == (["m(a)", "()", "()a", "z()"], [])
