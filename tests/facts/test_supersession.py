@@ -96,6 +96,8 @@ def test_an_announced_change_in_other_words(old: str, new: str) -> None:
         ("The movers are allowed eleven thousand francs.", "The movers may charge up to CHF 13,500."),
         ("The demo must be ready on 10 April.", "The dinner will be on 2026-04-24."),
         ("Ruth rows us to the island.", "Ruth likes the island."),
+        ("The tram comes back to town at 15:45.", "The tram leaves town at 7:50 now."),
+        ("Good morning, the next one is long.", "So the regatta will be on the last weekend of June."),
         ("My boat leaves at 9:40.", "Her boat leaves at 11:15 now."),  # another person's
     ],
 )

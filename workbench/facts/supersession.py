@@ -95,7 +95,7 @@ def _form(old: Topic, new: Topic, at: int, start: int, stop: int, end: int) -> _
     head, tail = old.words[:start], old.words[len(old.words) - end :]
     was, now = old.words[start : len(old.words) - end], new.words[at + start : stop - end]
     before, after = (values_by_kind(" ".join(words), new.languages) for words in (was, now))
-    if "," in was or before == after != {} or not (_is_value(was, old) and _is_value(now, new)):
+    if before == after != {} or not (_is_value(was, old) and _is_value(now, new)):
         return None
     if not any(map(_is_content, (*head, *tail))) or _is_of_another(old, new):
         return None
@@ -163,7 +163,7 @@ def _is_value(words: Sequence[str], one: Topic) -> bool:
     """Return whether words are a value and nothing else."""
     text = (" " if words[0] < "\u3400" else "").join(words)
     rest = without_values(text, one.languages).split()
-    plain = frozenset(["next", "last"]) | one.names | units(one.language) | NUMBER_WORDS.keys()
+    plain = one.names | units(one.language) | NUMBER_WORDS.keys()
     left = [word for word in rest if _is_content(word) and word not in plain and not any(map(str.isdigit, word))]
     return not left and any(map(_is_content, words))
 
@@ -198,18 +198,24 @@ def _is_corrected(old: Topic, new: Topic) -> bool:
     forbid = "forbids" in old.cues, "forbids" in new.cues
     frees = any(forbid) and "allowed" in new.cues - old.cues
     if (forbid[0] != forbid[1] or frees) and same and not more:
-        return changes or (len(same) > 1 and ("allowed" in new.cues or not left))
-    if any(some <= old.things and len(left - some) <= changes for some in new.rejected):
-        return True
-    if not changes or any(forbid):
-        return False
-    if _other_value(old, new):
+        return changes or (len(same) > 1 and not left)
+    turns = changes and not any(forbid)
+    if turns and _other_value(old, new):
         speaks = not old.order and not new.order and "tongue" in new.values
         return not more and (speaks or bool(same)) and len(left) < max(len(same), 1)
+    if any(some <= old.things and len(left - some) <= changes for some in new.rejected):
+        return True
     chosen = left <= old.names or not set(old.words[:1]).isdisjoint(new.words[:2])
     in_one_place = _is_contiguous(old.order, left) and _is_contiguous(new.order, more)
     alike = old.values.keys() - {"name"} == new.values.keys() - {"name"}
-    return bool(same and left and more) and alike and chosen and in_one_place and max(len(left), len(more)) <= len(same)
+    return (
+        turns
+        and bool(same and left and more)
+        and alike
+        and chosen
+        and in_one_place
+        and max(len(left), len(more)) <= len(same)
+    )
 
 
 def _other_value(old: Topic, new: Topic) -> bool:
@@ -266,17 +272,13 @@ def _likely(
 
 
 def _both_hold(old: Topic, new: Topic) -> bool:
-    """Return whether `new` repeats `old`, or says without a word of change what holds at another time as well."""
+    """Return whether `new` repeats `old`, is about another's, or says what holds at another time as well."""
     repeats = (
         bool(old.values)
         and old.terms <= new.terms
         and all(old.values[kind] == new.values.get(kind) for kind in old.values)
     )
-    return (
-        _is_of_another(old, new)
-        or (repeats and old.terms.isdisjoint(new.ended))
-        or (len(_changed(old, new)) > 1 and new.cues.isdisjoint(_TELLING))
-    )
+    return _is_of_another(old, new) or (repeats and old.terms.isdisjoint(new.ended)) or len(_changed(old, new)) > 1
 
 
 _TELLING = CHANGES | {"explains", "ends"}

@@ -30,6 +30,7 @@ _TIME = re.compile(
     r"\b\d{1,2}(?::\d\d(?: ?[ap]m)?|(?:\.\d\d)? ?[ap]m)\b|\b(?:half|quarter) (?:past|to) \w+|\b(?:noon|midnight)\b",
     re.IGNORECASE,
 )
+_WEEKDAY = r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
 _CODE = re.compile(
     r"`[^`\n]+`|#[\da-fA-F]{6}\b|(?<!\S)(?:[./~#@-]{1,2}(?=[a-zA-Z])|\w[\w.-]*[/\\:@_.](?=[\w/\\]))[^\s,;]*[^\s,;.!?:)]"
 )
@@ -48,14 +49,23 @@ _KINDS = (
 def _patterns(languages: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
     """Return the patterns of the values other than numbers and names; a later one sees the text without the earlier
     ones."""
-    listed = {
-        kind: re.compile(pattern("replaced", name, languages=languages).pattern, re.IGNORECASE)
-        for kind, name in (("mask", "mask"), ("weekday", "day"), ("tongue", "tongue"), ("pace", "pace"))
+
+    def listed(name: str, among: tuple[str, ...] = languages, *more: str) -> re.Pattern[str]:
+        return re.compile("|".join((*more, pattern("replaced", name, languages=among).pattern)), re.IGNORECASE)
+
+    found = {
+        "date": DATE,
+        "time": _TIME,
+        "mask": listed("mask"),
+        "code": _CODE,
+        # English: "the night" and "this weekend" are no days in a row with Monday
+        "weekday": listed("day", tuple(one for one in languages if one != "en"), _WEEKDAY),
+        "tongue": listed("tongue"),
+        "pace": listed("pace"),
     }
     if alternatives("replaced", "number", languages):
-        number = pattern("replaced", "number", languages=languages).pattern
-        listed["number"] = re.compile(rf"{number}|(?<![A-Za-z\d_./\\-])\d+(?!\w*\.\w)")
-    return {"date": DATE, "time": _TIME, "mask": listed.pop("mask"), "code": _CODE, **listed}
+        found["number"] = listed("number", languages, r"(?<![A-Za-z\d_./\\-])\d+(?!\w*\.\w)")
+    return found
 
 
 def without_values(text: str, languages: tuple[str, ...]) -> str:
