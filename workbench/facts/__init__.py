@@ -9,7 +9,7 @@ Input: messages. Output: facts, as frozen values. The room knows no file format,
 - sentences that the user typed: `typed.typed_parts(text)`;
 - typed and pasted passages of the user's text, with a source: `pastes.passages(text)`; each line is judged in
   `pasted_lines`;
-- requests and whether they were answered: facts of kind `request`, `ok`; the open one is the last;
+- requests and whether they were answered: facts of kind `request`, `ok`;
 - decisions with who made them (`by`), errors with their state (`state`) and fix (`by`), commands with their result
   (`ok`; `detail` is the last line of the output): facts of kinds `decision`, `error`, `command`;
 - files and the actions on them, also by shell commands (`shell`): facts of kind `path`, `detail`; line counts:

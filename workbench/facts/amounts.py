@@ -41,7 +41,7 @@ _UNITS: dict[str, dict[float, str]] = {
               1: "metre metres meter meters", 1e3: "km kilometre kilometres", 1609.344: "mile miles"},
     "kilogram": {1e-3: "g gram grams", 1: "kg kilo kilos kilogram kilograms", 1e3: "tonne tonnes"},
     "litre": {1e-3: "ml", 0.01: "cl", 1: "litre litres liter liters"},
-    "gallon": {1: "gallon gallons"},  # of two sizes
+    "gallon": {1: "gallon gallons"},  # US and imperial gallons differ
     "place in a row": {1: "st nd rd th"},
 }  # fmt: skip
 _SCALES = {
@@ -131,8 +131,8 @@ _SPELLED = re.compile(rf"\b({'|'.join(_DIGITS)})\b(?:\s([^\W\d_]+))?")
 
 
 def with_digits(text: str) -> str:
-    """Return a text with spelled-out numbers over twelve, and fractions of an hour, in digits: "200" for "two hundred",
-    "30 min" for "half an hour"."""
+    """Return a text with spelled-out numbers over twelve, dozens, and parts of an hour or minute in digits: "200" for
+    "two hundred", "30 min" for "half an hour"."""
     if not _NUMERAL.search(text):
         return text
     for name, digits in _FRACTIONS:
@@ -167,7 +167,7 @@ _SEVERAL = re.compile(
 
 
 def _in_digits(match: re.Match[str]) -> str:
-    """Return a spelled-out number in digits; words of at most twelve alone stay, and so does what is no number."""
+    """Return a spelled-out number in digits; a number up to twelve and a list of numbers stay as written."""
     words = re.findall(r"[^\W_]+", match[0].lower())
     whole = part = 0
     last = 0

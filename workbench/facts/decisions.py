@@ -112,7 +112,7 @@ _USERS_DECISION = tuple(
         r"^(?:we'll|we will|i'll|i will) (?:use|go with|take|stick with|keep|stay with)\b",
     )
 )
-"""Patterns of a user's decision: rejecting, accepting or fixing an open choice."""
+"""Patterns of a user's decision: rejecting, accepting or settling an open choice."""
 _QUESTION_TAIL = re.compile(
     r",? (?:and )?(?:can|could|would|will|should|do|does|is|are|right|no|yeah|ok|okay)\b[^,]{0,200}\?$", re.IGNORECASE
 )

@@ -62,8 +62,8 @@ class ErrorStates:
 
         Resolved: the same attempt succeeded later, another call changed the file that this one failed to change, the
         call's checks passed or no longer report the error, or a similar command soon succeeded. Open, for a call with
-        checks: their newest run failed and no relevant file was changed since (for a test, no prose; for a missing
-        program, no file is relevant), or the agent reports that it still fails. Open, for any other call that is not
+        checks: their newest run failed and no relevant file was changed since (prose is never relevant; after an error
+        of the environment no file is), or the agent reports that it still fails. Open, for any other call that is not
         read-only: no request follows, and later calls failed or are read-only. Open: a fetch that never succeeds.
         """
         first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)

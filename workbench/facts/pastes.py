@@ -157,7 +157,7 @@ def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
 
 
 def _lines(text: str, start: int, stop: int) -> Iterator[_WeighedLine]:
-    """Yield the lines; one in which a paste follows typed words as two."""
+    """Yield the lines; a line in which a paste follows typed words is split in two."""
     labels = Counter(filter(None, map(label, text[start:stop].split("\n"))))
     before, line = "", _beginning(text, start, stop)
     while start < stop:
@@ -230,8 +230,8 @@ _FEWEST_HEADINGS, _SHORTEST_DOCUMENT = 3, 3_000
 
 def _announced(text: str) -> tuple[int, int]:
     """Return start and end of the Markdown document that a line with a colon announces, without a last paragraph of
-    prose; if there is none, an empty range at the end of the text. A text in which the user says "I" is typed, however
-    many headings it has."""
+    prose; without a document, an empty range at the end of the text. A text in which the user says "I" is typed,
+    however many headings it has."""
     stop, none = len(text.rstrip()), (len(text), len(text))
     cue = _ANNOUNCED.search(text) if stop >= _SHORTEST_DOCUMENT else None
     if cue is None or stop - cue.end() < _SHORTEST_DOCUMENT or says_i(text[cue.end() :]):

@@ -23,7 +23,7 @@ change in any way, delete or read a path."""
 
 
 class Prohibition(Struct, frozen=True):
-    """A thing that a rule forbids: a command line, flag, tool, branch or path; if `by_hand`, not to a shell command."""
+    """A thing that a rule forbids: a command line, flag, tool, branch or path. `by_hand`: shell commands may do it."""
 
     forbids: Forbids
     name: str
