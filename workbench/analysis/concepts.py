@@ -1,4 +1,4 @@
-"""Terms for the measure: words of one meaning are one term ("fix", "repaired").
+"""Terms for comparing a text with facts: words of one meaning are one term ("fix", "repaired").
 
 Word tables hold the words, in the section `concepts`. The comparison of a user's own sentences (`workbench.facts`)
 keeps them apart, because a replacement must name the same thing.

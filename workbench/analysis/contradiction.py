@@ -52,8 +52,8 @@ def is_negated(fact: Sense, text: Sense) -> bool:
 
 
 def _denied_in_both(fact: Sense, text: Sense) -> frozenset[str]:
-    """Return the words of the parts of which the text negates a word, too: "use no cookies on the page" for "the page
-    has to do without cookies"."""
+    """Return the words of each part of the fact in which both sentences negate a word: "use no cookies on the page" for
+    "the page has to do without cookies"."""
     if denials(fact.text) != denials(text.text):
         return frozenset()
     denied = {term for term, sign in fact.signs.items() if sign == text.signs.get(term) == -1}
@@ -128,12 +128,12 @@ def _is_name_replaced(fact: Sense, text: Sense) -> bool:
 
 
 def _is_word_replaced(fact: Sense, text: Sense) -> bool:
-    """True if only one word differs, and it is not the first: the skipped rows for the stopped ones. The first word is
+    """True if only one word differs, and it is not the first: "skipped rows" for "stopped rows". The first word is
     often a verb for which there are many others: use, prefer, keep."""
     differ = [at for at, (one, other) in enumerate(zip(fact.order, text.order, strict=False)) if one != other]
     if len(fact.order) != len(text.order) or len(differ) != 1 or differ[0] == 0:
         return False
-    return not fact.order[differ[0] - 1][0].isdigit()  # a unit
+    return not fact.order[differ[0] - 1][0].isdigit()  # a unit, after its number
 
 
 def _is_modifier_replaced(fact: Sense, text: Sense, language: str) -> bool:
@@ -224,12 +224,12 @@ _NO_RELATION = frozenset({"link", "article", "person", "denial"})
 _COPULAS = re.compile(r"is|are|was|were|be|ist|sind|war|est|sont|es|son|é|são|[,;:]")
 
 MOST_EXCHANGED = 40
-"""Most words, little ones included, of two sentences that are searched for exchanged phrases."""
+"""Most words, function words included, of two sentences that are searched for exchanged phrases."""
 
 
 def _is_exchanged(fact: str, text: str, language: str) -> bool:
     """True if two phrases of the fact change places around the words between them: "B calls A" for "A calls B". "A is
-    called by B" has other little words, and "B and A" says the same as "A and B"."""
+    called by B" has other function words, and "B and A" says the same as "A and B"."""
     first, second = _lexemes(fact, language), _lexemes(text, language)
     common = {*first} & {*second}
     mine, yours = ([word for word in several if word in common] for several in (first, second))
@@ -295,7 +295,7 @@ def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
 _BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLES}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLES}) ")
 """Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
 ALL_BUT_SUBJECT = 0.72
-"""Share of words from which a sentence without the first one, but with words of its own, may say the same."""
+"""Least share of the fact's words in a sentence that may say the same with other words and without the first one."""
 LONGEST_SUBJECT = 3
 """Most content words of another subject."""
 
@@ -330,4 +330,4 @@ def _lexemes(low: str, language: str) -> list[tuple[str, bool]]:
 
 
 _FIRST_PERSON = frozenset({"i", "me", "je", "ich", "user", "user's", "utilisateur", "nutzer"})
-"""Words for the user, who is called so in a summary."""
+"""Words for the user, whom summaries call "the user"."""

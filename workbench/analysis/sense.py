@@ -54,8 +54,8 @@ _SENTENCE_END = re.compile(
 class Sense(Struct, frozen=True):
     """Meaning of a sentence.
 
-    `order` has the content words in order, `signs` the sign of each (the clearest if one occurs twice); `parts` has the
-    words of each part of a clause. `names` are words written as names, `kinds` has days and times. `earlier` and
+    `order` has the content words in order, `signs` the sign of each (the first but 0 if one occurs twice); `parts` has
+    the words of each part of a clause. `names` are words written as names, `kinds` has days and times. `earlier` and
     `later` are the words of the first and the second step. `is_sentence` is False for lists of words.
     """
 
@@ -133,7 +133,7 @@ _LIMITS = tuple(
     )
     for name, denied, affirmed in (("beyond", "at most ", "more than "), ("short_of", "at least ", "less than "))
 )
-"""Limits, perhaps with a negation up to eight words before in the same clause, and what says the same."""
+"""Limits, perhaps with a negation up to eight words before in the same clause; their wording with and without it."""
 
 
 @cache

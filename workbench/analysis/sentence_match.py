@@ -58,7 +58,7 @@ def sentence_query(text: str, language: str) -> SentenceQuery:
 
 
 def found_words(wording: SentenceQuery, sense: Sense) -> frozenset[str]:
-    """Return the words of a text, and those of the sentence that it has as an amount in another unit."""
+    """Return the words of a text, and the words of each amount of the sentence that it has in another unit."""
     have = set(sense.order)
     for value, terms in wording.amounts:
         if any(map(value.same, sense.values)):
@@ -77,7 +77,7 @@ def is_part(wording: SentenceQuery, sense: Sense) -> bool:
 _LABEL = re.compile(r"^[^:.]{1,40}: ")
 """Label of a note: "Architecture: …"."""
 LEAST_PART, MOST_OTHERS = 3, 2
-"""Fewest words of a sentence that state a part of it, and most other words of a text with more of them."""
+"""Fewest common words of a text that states a part of a sentence; most other words of a text with more common ones."""
 
 
 @cache

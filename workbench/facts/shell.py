@@ -21,7 +21,7 @@ EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
 class Effect(Struct, frozen=True):
     """An effect on `path`, which includes preceding `cd`s and may hold `*` and `?`. `program` is "" for a redirection.
-    `last`: the last command of the line, which therefore fails if this command fails."""
+    `last`: the last command of the line has this effect, so the line fails if the command fails."""
 
     kind: EffectKind
     path: str

@@ -49,8 +49,8 @@ def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
 def simple_commands(line: str) -> tuple[str, ...]:
     """Return the simple commands of a line, words joined by blanks, without redirections, assignments, `cd` and wrapper
     programs. An unknown part of a word is `…`."""
-    covered = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
-    return tuple(one for one in covered if one and not one.startswith(("cd ", "set ", "export ")))
+    joined = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
+    return tuple(one for one in joined if one and not one.startswith(("cd ", "set ", "export ")))
 
 
 @session_cache(4096)

@@ -3,7 +3,7 @@ one grammar; each has its words in a table (`workbench.facts.word_tables`, secti
 
 A sentence sets a rule if it orders something (a verb at the beginning of a clause, "you should", "I want you to") *and*
 states a scope (in every answer, before each commit, at most so many words, only, in that language). Prohibitions, gates
-("ask me before …"), rules for all time to come ("from now on") and rules in a word ("tabs, not spaces") need no order.
+("ask me before …"), rules for all time to come ("from now on") and terse rules ("tabs, not spaces") need no order.
 Narration ("the build always fails") sets no rule. Most combinations can also describe a single text or program; the
 reach of a sentence (`Reach`) decides whether it is a rule next to the other sentences of its message
 (`workbench.facts.standing`).
@@ -36,7 +36,7 @@ The pattern of a role is a list of alternatives, searched in one lower-case sent
     asked      a question that still sets a rule          it         pronouns for something said before
     once       an order about a single thing; only sentences of far reach set a rule there
     told_of    somebody or something other than the agent acts: narration, no rule
-    doubt      something might be so: no rule, unless another combination makes it one
+    doubt      something might be so: a sign against a rule
     work       objects of the agent's work: files, commits, tests, guesses
     every      each or all of a kind of things
     ours       in this project we do so                   protocol   "I give you this, you do that"
@@ -155,7 +155,7 @@ class RuleGround(Struct, frozen=True):
 _IN_QUESTIONS = frozenset(
     ("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without", "wish", "when_you")
 )
-"""Roles of which a combination needs one to make a question a rule."""
+"""A combination needs one of these roles to make a question a rule."""
 
 _ORDERS = ("verb", "told")
 """Roles that are an order."""
@@ -198,7 +198,7 @@ _NO_ROLES = frozenset(
 @dataclass(frozen=True)
 class Grammar:
     """Roles of one language as patterns; roles without words are missing. `beginning` holds the roles that count only
-    at the beginning of a clause, which may also follow the words of `before`. Patterns are compiled on first use,
+    at the beginning of a clause, before or after introductory words (`before`). Patterns are compiled on first use,
     because a sentence needs only one or two languages."""
 
     roles: Mapping[str, str]

@@ -142,9 +142,9 @@ class RunningTask:
 
 
 def running_tasks(messages: Sequence[Message], calls: Sequence[ToolCall]) -> tuple[RunningTask, ...]:
-    """Return the background tasks of `calls`, those of `messages`, that still run at the end as far as the session
-    shows. A task ends with a call that fetches its output, unless the result says that it still runs; with a notice
-    that names it, a call that stops it, or a command that kills processes."""
+    """Return the background tasks that still run at the end as far as the session shows. `calls` are the calls of
+    `messages`. A task ends with a call that fetches its output, unless the result says that it still runs; with a
+    notice that names it, a call that stops it, or a command that kills processes."""
     running: dict[str, RunningTask] = {}
     for called in calls:
         data = called.call.input if isinstance(called.call.input, dict) else {}

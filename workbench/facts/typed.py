@@ -49,7 +49,7 @@ def is_note(words: str) -> bool:
 
 
 def _note(text: str, paste: Passage) -> str:
-    """Beginning of a paste on one line, with its size and source if that is not all; "" for blanks."""
+    """Beginning of a paste on one line, with its size and source if it is cut; "" for blanks."""
     whole = text[paste.start : paste.stop]
     words = " ".join(whole[: 4 * SHOWN_OF_PASTE].split())
     if not words or len(whole) <= SHOWN_OF_PASTE:

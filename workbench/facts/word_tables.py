@@ -1,7 +1,7 @@
 """Words and patterns per language, from the tables `words/<language>.toml`.
 
-An entry is a list of alternatives of a pattern, or a string of words separated by blanks. Each section is used by one
-module:
+An entry is a list of alternatives of a pattern, or a string of words separated by blanks. Each section, with
+the module that uses it most:
 
     sense       negation, contrast, order and function words: `workbench.analysis.sense`
     opposites   words that cannot both be true of a thing: `workbench.analysis.contradiction`
