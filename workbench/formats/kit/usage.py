@@ -50,7 +50,7 @@ def anthropic_usage(usage: Any) -> Usage | None:
 
 
 def anthropic_cache_life(usage: Any) -> int:
-    """Return the seconds for which the Messages API keeps unused what this call wrote to the cache; 0 without a
+    """Return how long the Messages API caches what this call wrote if nothing reads it, in seconds; 0 without a
     write."""
     written = dict_of(dict_of(usage).get("cache_creation"))
     lives = ((3_600, "ephemeral_1h_input_tokens"), (300, "ephemeral_5m_input_tokens"))

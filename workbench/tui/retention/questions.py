@@ -308,9 +308,9 @@ def line(found: ProbeResults, number: int) -> Text:
 def short_question(question: str) -> str:
     """Short form of a question for the list: without the beginning that many share, or only the words around a
     blank."""
-    _, estimate, words = question.partition('"')
+    _, mark, words = question.partition('"')
     if BLANK in words:
-        return estimate + words
+        return mark + words
     begun = next((long for long in BEGINNINGS if question.startswith(long)), "")
     return f"{BEGINNINGS[begun]} {question.removeprefix(begun).strip()}" if begun else question
 
