@@ -46,7 +46,7 @@ def shape(messages: Iterable[Message]) -> Shapes:
 
 
 def shapes_of_joined_results(messages: Iterable[Message]) -> Shapes:
-    """Return the same with adjacent results in one message, because many formats have one record for each."""
+    """Return the `shape` with adjacent results in one message, because many formats have one record for each."""
     runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
     groups = [list(run) for _, run in runs]
     return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]

@@ -152,7 +152,7 @@ def _answer(messages: Sequence[Message], start: int, stop: int) -> Message | Non
 
 
 def first_sentences(words: str) -> str:
-    """Return the beginning of an answer, about two sentences, without headings, tables and rules."""
+    """Return the beginning of an answer, about two sentences, without headings, tables and horizontal lines."""
     selected: list[str] = []
     for paragraph in words.split("\n"):
         line = paragraph.strip()
