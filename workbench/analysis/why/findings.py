@@ -93,12 +93,12 @@ def findings(
     bound = limit.tokens if limit else None
     least = int(context.total.tokens * NOTED)
     found = [*_reread_findings(course, waste, bound, least), *_remedy_findings(context, course, bound, least)]
-    rules = (
+    wasted = (
         ("unused", waste.unused, "tool result", "never referred to later", f"dropping each after {ANSWERS} answers"),
         ("base64", waste.base64, "message", "with encoded files (base64)", "removing the base64"),
         ("logs", waste.logs, "result", "full of log lines", f"dropping each after {ANSWERS} answers"),
     )
-    for kind, spots, thing, what, instead in rules:
+    for kind, spots, thing, what, instead in wasted:
         found += _spot_findings(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
     found += _truncation_findings(waste, least)
     found += _rework(rework)

@@ -236,7 +236,7 @@ def _change_text(use: CallFacts, text: str) -> Data:
 
 
 def _file_and_range(use: CallFacts, data: Data) -> Data:
-    """Add the file and range of a change unless the envelope has them."""
+    """Return the file and range of a change, each unless the envelope has it."""
     found: Data = {}
     if use.files and not any(key in data for key in ("file", "path", "file_path")):
         found["file"] = use.files
