@@ -45,7 +45,7 @@ def limits_of(connection: Connection) -> CallLimits:
 
 
 def next_wait(trouble: CallFailure, tries: int, limits: CallLimits, clock: asyncio.Timeout) -> float | SummaryFailed:
-    """Return the seconds to wait after `tries` tries, or the failure if none is left or `clock` would run out."""
+    """Return the seconds to wait after `tries` tries, or the failure if one more is useless, excessive or late."""
     if trouble.remedy != "retry":
         return SummaryFailed(trouble.kind, trouble.sentence)
     if tries >= limits.tries:

@@ -154,7 +154,7 @@ def _apply_summary(context: _Context, event: Event, recorded: RecordedEvents) ->
 
 
 def _cleared_messages(context: _Context, members: Sequence[int], event: Event) -> dict[int, Message]:
-    """Return the shortened messages after a clearing, by the number of the original."""
+    """Return the shortened messages after a clearing, each by the number of the message that it replaces."""
     messages = [(number, context.messages[number]) for number in members]
     answered = [result.call_id for _, message in messages for result in message.results]
     names = {call.id: call.name for _, message in messages for call in message.calls}
