@@ -128,6 +128,7 @@ def test_a_list_is_replaced_and_every_other_byte_stays(pieces: list[int | bytes]
         (b" [ ]", None, [b"1", b"2"], b" [1, 2 ]"),
         (b'{"a": "[", "m": []}', "m", [b"1"], b'{"a": "[", "m": [1]}'),
         (b"[1]", None, [0, b"2"], b"[1, 2]"),
+        (b"[1 ,2]", None, [0, b"3", 1], b"[1 ,3 ,2]"),
         ('["é", "ü"]'.encode(), None, [1], '["ü"]'.encode()),
     ],
 )

@@ -371,6 +371,13 @@ def test_halves_of_surrogate_pairs_are_counted(text: str, halves: int) -> None:
 LINES = b'\xef\xbb\xbf{"a":1}\n\n\xef\xbb\xbf{"b":2}\n\x00\x00\n{"c":3}{"d":\n{"e":5}'
 
 
+@pytest.mark.parametrize("size", [4, 9, 12])
+def test_a_byte_order_mark_in_a_last_block_is_no_beginning_of_a_file(size: int) -> None:
+    data = b'{"a":1}\n{"b":2}\n\xef\xbb\xbf{"c":3}'
+    assert [*lines_in(io.BytesIO(data), len(data), lambda block: None, size).found] == [*records_of(data)]
+    assert [one.readable for one in records_of(data)] == [True, True, False, True]
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10, 11, 12, 13, 100])
 def test_a_file_read_in_blocks_gives_the_records_of_the_whole(size: int) -> None:
     told: list[bytes] = []

@@ -165,6 +165,12 @@ def test_the_size_of_a_text_is_told_in_whole_megabytes(monkeypatch: pytest.Monke
         assert beyond(b'["' + b"x" * letters + b'"]', 0, letters + 4) == told_of_it
 
 
+@pytest.mark.parametrize(("size", "whole"), [(1_999_999, 1), (2_000_000, 2)])
+def test_the_size_of_a_document_is_told_in_whole_megabytes(size: int, whole: int) -> None:
+    with pytest.raises(BadInput, match=rf"^x\.json: its {whole} MB of JSON hold a text of 1 MB"):
+        parse(Path("x.json"), b'["' + b"x" * (size - 4) + b'"]')
+
+
 def test_only_what_lies_between_the_ends_is_counted() -> None:
     values = b"[" + b"1," * MOST + b"1]"
     assert beyond(values, 0, len(values)) == "more than 20 values"

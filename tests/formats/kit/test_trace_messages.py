@@ -297,6 +297,23 @@ def test_results_that_only_a_role_names_belong_to_the_oldest_open_calls() -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"role": "assistant"},
+        {"parts": []},
+        {"lc": 1},
+        {"content": None},
+        {"kwargs": {}},
+        {"tool_calls": []},
+        {"data": {"content": ""}},
+    ],
+)
+def test_each_key_of_a_message_makes_one(item: dict[str, Any]) -> None:
+    assert message_of(item, "assistant") == Message("", "assistant", ())
+    assert message_of({"x": 1, "data": {}}) is None
+
+
 def test_a_call_without_an_id_gets_no_result_by_role() -> None:
     items = [{"role": "assistant", "tool_calls": [{"name": "look", "args": {}}]}, {"role": "look", "content": "nine"}]
     assert [(one.role, one.blocks) for one in messages_of(items)] == [
