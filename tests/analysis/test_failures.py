@@ -92,7 +92,7 @@ def test_a9_the_image_to_blame_is_named_with_pixels_and_bytes() -> None:
     assert found.failures[0].images == (words,)
     assert found.headline == (
         f"API rejected the last request: image too large. {words}. "
-        "`cwb repair s.jsonl` replaces by a text this image alone."
+        "`cwb repair s.jsonl` replaces only this image by a text."
     )
     foreseen = failures_of(failed(messages=messages))
     assert foreseen.headline.startswith(f"The next request will be rejected: image too large. {words}. ")

@@ -278,7 +278,7 @@ def _remedy(session: Session, cause: Cause, images: int) -> str:
         case Cause.REQUEST_TOO_LARGE if not images:
             return f"`cwb rescue {file}` compacts it without a model."
         case Cause.IMAGE_TOO_LARGE | Cause.REQUEST_TOO_LARGE:
-            does = f"replaces by a text {'this image' if images == 1 else 'these images'} alone"
+            does = f"replaces only {'this image' if images == 1 else 'these images'} by a text"
         case Cause.REASONING_CHANGED:
             does = "removes the reasoning that the API rejects"
         case Cause.ORPHAN_RESULT:

@@ -117,7 +117,7 @@ def _with_others_as_user(
     view: AgentView, messages: list[Message], events: Sequence[Item], losses: Losses
 ) -> list[Message]:
     """Return the messages. If another agent spoke last, those with other agents' texts are new messages, which are
-    written as user text: ADK itself would not send them as such."""
+    written as user text: ADK would send some as the last agent's own."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""
         for message in reversed(messages)
