@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from workbench.base.text import plural
+from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
 from workbench.tui.middle.parts import Folds, Parts, Piece
@@ -66,8 +67,6 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
 
 def text_parts(text: str) -> Parts:
     """Prose with the code between fences in colours."""
-    from workbench.facts.fences import fences  # on demand: it imports every kind of fact
-
     parts: Parts = []
     at = 0
     for fence in fences(text):
