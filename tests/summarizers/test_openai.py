@@ -196,7 +196,8 @@ async def test_the_session_goes_to_no_host_that_nobody_named(protocol: str, api:
         api.replies = [document({}, 307, location=f"{elsewhere.url}/v1/responses")]
         got, _ = await ask(request(), connection=over(protocol, api))
         assert isinstance(got, SummaryFailed)
-        assert "nothing was sent there: name it in base_url of [connections.local]" in got.detail
+        remedy = "nothing was sent there. To send the session there, name it in base_url of [connections.local]"
+        assert remedy in got.detail
         assert (len(api.received), elsewhere.received) == (1, [])
 
 
