@@ -154,6 +154,17 @@ def test_the_same_words_that_may_both_hold(old: str, new: str) -> None:
     assert updated(old, new) == [None, None]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Wow, great idea!", "Wow, you're awesome for going for it!"),
+        ("Hey Ada, that's awesome!", "Hey Ada, great chatting with you again!"),
+    ],
+)
+def test_small_talk_supersedes_nothing(old: str, new: str) -> None:
+    assert updated(old, new) == [None, None]
+
+
 def test_a_word_of_many_sentences_is_not_rare() -> None:
     change = "Actually, the pier takes 9 boats."
     piers = [f"At low tide we paint {word} on the pier." for word in ("poles", "planks", "bollards", "lamps")]
