@@ -191,7 +191,8 @@ def _corrections(ones: Sequence[Topic], messages: Sequence[int]) -> Iterator[_Pa
 
 def _is_corrected(old: Topic, new: Topic) -> bool:
     """Return whether `new` announces a change of `old`, permits what it forbids, or rejects its choice."""
-    if old.chat or new.chat or "once" in new.cues or _is_of_another(old, new):
+    small_talk = "feels" in old.cues or (new.chat and not new.orders)
+    if small_talk or "once" in new.cues or _is_of_another(old, new):
         return False
     same, left, more = old.about & new.about, old.about - new.about, new.about - old.about
     changes = not new.cues.isdisjoint(CHANGES)
