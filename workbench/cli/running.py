@@ -183,7 +183,7 @@ def run_named(
     """Run `compacting` to its end.
 
     With `journal`, each answer of a live run is saved in the run history at once, in a record changed by `edit`;
-    Ctrl-C saves the unfinished record and ends the command. Problems of the policy are reported first, and `announce`
+    Ctrl-C saves the unfinished record and ends the command. Problems of the prompts are reported first, and `announce`
     receives the model, its address and the price. Raises OverTheLimit before anything is sent.
     """
     meter = bench.layout.sizes.meter

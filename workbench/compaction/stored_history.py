@@ -34,7 +34,7 @@ class StoredHistory:
 
     @cached_property
     def all_copies(self) -> frozenset[str]:
-        """Ids of such copies, those of older contexts included."""
+        """Union of the `copies` of this and all older contexts."""
         return self.copies | self.before.all_copies if self.before else self.copies
 
     @cached_property
@@ -84,8 +84,8 @@ def stored_history_of(session: Session, epoch: int) -> StoredHistory:
 
 
 def first_context_of(session: Session, epoch: int) -> Shape | None:
-    """First context of the session, for a later epoch; None for epoch 1, whose context it is. Without messages if only
-    the end of the session's file was read."""
+    """First context of the session; None if `epoch` is 1, whose own context is the first. Without messages if
+    only the end of the session's file was read."""
     if session.begins_at:
         return Shape(())
     return Shape(session.context(1)) if epoch > 1 else None

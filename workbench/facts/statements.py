@@ -31,8 +31,8 @@ class SentenceState(Struct, frozen=True):
 
 
 def sentence_states(messages: Sequence[Message]) -> tuple[SentenceState, ...]:
-    """Return the user's typed sentences in order, except questions; a repeated one stands at its last place. Which
-    ones a later one supersedes: `workbench.facts.supersession`. Linear in the number of words."""
+    """Return the user's typed sentences in order, except questions; a repeated one stands at its last place.
+    `workbench.facts.supersession` finds the superseded ones. Linear in the number of words."""
     found: dict[str, Fact] = {}
     for fact in _sentences(messages):
         key = fact.text.lower()

@@ -91,7 +91,7 @@ def _exchanges(ones: Sequence[Topic], messages: Sequence[int]) -> dict[_Pair, bo
 
 
 def _form(old: Topic, new: Topic, at: int, start: int, stop: int, end: int) -> _Form | None:
-    """Return the words around the only value that `new` exchanges, () if it announces that; None if it is no update."""
+    """Return the words around the only value that `new` exchanges; () if it announces a change, None if no update."""
     head, tail = old.words[:start], old.words[len(old.words) - end :]
     was, now = old.words[start : len(old.words) - end], new.words[at + start : stop - end]
     before, after = (values_by_kind(" ".join(words), new.languages) for words in (was, now))
@@ -129,8 +129,8 @@ def _changed(old: Topic, new: Topic) -> set[str]:
 
 
 def _place(first: _Words, second: _Words) -> tuple[int, int, int, int] | None:
-    """Return where `second` has the most words of `first` around another value: where they begin, the number of words
-    before the value, where they stop, and the number of words behind the value."""
+    """Return the part of `second` that shares the most words with `first` around another value: its start, the number
+    of shared words before the value, its end, and the number of shared words after the value. None without one."""
     best: tuple[int, int, int, int] | None = None
     for at in range(len(second)):
         if at and second[at - 1] != ",":
@@ -227,7 +227,7 @@ def _other_value(old: Topic, new: Topic) -> bool:
 
 
 def _is_of_another(old: Topic, new: Topic) -> bool:
-    """Return whether `old` is about the user's own and `new` about another's."""
+    """Return whether `old` is about something of the user ("my") and `new` about something of another ("her")."""
     return not (_OURS.isdisjoint(old.words) or _THEIRS.isdisjoint(new.words))
 
 
@@ -244,7 +244,7 @@ POINTS = {
     "swap": 2.0, "changes": 0.5, "quiet": -0.7, "subject": 0.8, "length": -0.29,
     "newer length": 0.08,
 }  # fmt: skip
-"""Points of what two sentences have in common (a rare word gives up to 1), and of what one of them is."""
+"""Points per unit of each feature of two sentences (`_points`). A shared word counts up to 1: the rarer, the more."""
 NEEDED, CHAT, WORK = 4.3, 9.0, 3.0
 """Points that an update in other words needs; how many more if all sentences are chat; and how many more in a session
 with tool calls, where most sentences are orders and reports."""
@@ -273,7 +273,7 @@ def _likely(
 
 
 def _both_hold(old: Topic, new: Topic) -> bool:
-    """Return whether `new` repeats `old`, is about another's, or says what holds at another time as well."""
+    """Return whether `new` repeats `old`, is about another's, or has other values of two kinds or more."""
     repeats = (
         bool(old.values)
         and old.terms <= new.terms

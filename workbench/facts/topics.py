@@ -1,8 +1,4 @@
-"""Topic of a sentence: all of it that tells whether another sentence supersedes it. A sentence is read once.
-
-Clauses in which something changes or ends ("we moved") are set aside, and rejected phrases ("instead of npm") are cut,
-before the terms of a sentence are taken.
-"""
+"""Topic of a sentence: words, terms, values and cues, by which `workbench.facts.supersession` compares sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ class Topic(Struct, frozen=True):
     words: in order, without words that only say when ("now"); "," ends a clause.
     bare: its words without possessive endings.
     terms: content terms without values.
-    order: the same in order, without rejected phrases.
+    order: the same in order, without rejected phrases ("instead of npm") and words of change or permission.
     things: its terms and values together.
     values: by kind. names: words of its names. fields: its terms by field.
     ended: terms of clauses in which something ends.
@@ -64,7 +60,8 @@ CHANGES = frozenset(["changes", "now", "elliptic"])
 
 @session_cache(4_096)
 def topic_of(text: str, language: str) -> Topic:
-    """Return the topic of a sentence; `language`: of all sentences, because equal ones must give equal terms."""
+    """Return the topic of a sentence. `language` is that of all sentences together, so that equal words have equal
+    terms."""
     low = normalize(text)
     possible = {*languages_of(low), SPACED[LANGUAGES_OF_STEMS.index(language)]}
     languages = tuple(one for one in LANGUAGES if one in possible)

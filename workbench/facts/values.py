@@ -58,7 +58,7 @@ def _patterns(languages: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "time": _TIME,
         "mask": listed("mask"),
         "code": _CODE,
-        # English: "the night" and "this weekend" are no days in a row with Monday
+        # English: only Monday to Sunday, because "the night" or "this weekend" is no alternative to Monday
         "weekday": listed("day", tuple(one for one in languages if one != "en"), _WEEKDAY),
         "tongue": listed("tongue"),
         "pace": listed("pace"),
@@ -76,8 +76,8 @@ def without_values(text: str, languages: tuple[str, ...]) -> str:
 
 
 def values_by_kind(text: str, languages: tuple[str, ...] = ("en",)) -> dict[str, frozenset[str]]:
-    """Return the values of a sentence by kind: date, time, weekday, tongue, pace, money, a unit or counted thing, code,
-    name."""
+    """Return the values of a sentence by kind: date, time, mask (HH:MM), code, weekday, tongue, pace, money, number
+    (with its unit or the counted thing), name."""
     found: dict[str, set[str]] = defaultdict(set)
     rest = text
     for kind, one in _patterns(languages).items():
@@ -96,7 +96,7 @@ def values_by_kind(text: str, languages: tuple[str, ...] = ("en",)) -> dict[str,
 
 
 def _date(match: re.Match[str]) -> str:
-    """Return a date as day and month; a year is no difference."""
+    """Return a date as day and month, without its year."""
     day, month = next(pair for pair in _places(match) if all(pair))
     number = _DAYS.index(day) + 1 if day in _DAYS else int(day)
     return f"{number}.{int(month) if month.isdigit() else _MONTHS.index(month) + 1}"

@@ -180,7 +180,7 @@ class BarMark:
 
 def marks_of(budget: ContextBars, inner: int) -> list[BarMark]:
     """Marks from left to right: triggers, the size at which the agent compacted, the window. In one cell the window
-    replaces any other mark; a trigger and that size share one."""
+    replaces any other mark; a trigger and a compaction share a mark."""
     found: dict[int, BarMark] = {}
     for trigger in budget.triggers:
         at = trigger_position(trigger, budget)

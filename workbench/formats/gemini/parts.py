@@ -194,7 +194,7 @@ def _recorded_result(call: Mapping[str, Any]) -> ToolResult | None:
 
 
 def without_repeated_results(parts: list[Any]) -> list[Any]:
-    """Return a request's parts without repeated responses: compression merges responses that were sent twice."""
+    """Return a request's parts without repeated tool results: compression merges results that were sent twice."""
     return [part for at, part in enumerate(parts) if not (_is_response(part) and part in parts[:at])]
 
 
@@ -203,7 +203,7 @@ def _is_response(part: Any) -> bool:
 
 
 def with_own_result(call: Any) -> Any:
-    """Return a recorded call whose result holds only its own response."""
+    """Return a recorded call without the results of other calls in its `result`."""
     result = dict_of(call).get("result")
     return {**call, "result": _parts_of_call(as_text(call.get("id", "")), result)} if isinstance(result, list) else call
 

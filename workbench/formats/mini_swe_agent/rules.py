@@ -26,8 +26,8 @@ def validate(data: bytes) -> Faults:
 
 
 def _sent(item: Any) -> Any:
-    """Return an item in the chat API's form, also for agents on the Responses API, which takes the items of a response
-    individually and pairs them by the same rules."""
+    """Return an item as a message of the chat API. Items of the Responses API are converted, because it pairs calls and
+    results by the same rules."""
     if not isinstance(item, dict):
         return item
     if item.get("type") == "function_call_output":

@@ -1,4 +1,4 @@
-"""Line of the session's epochs: size, trigger and time of each compaction, facts lost, rework. A click goes there."""
+"""Line of the session's epochs: size, trigger and time of each compaction, facts lost, rework. A click opens one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class EpochsLine(Widget):
         self.tooltip = (
             "The epochs: parts of the session between recorded compactions, with the size at which each was "
             "compacted, the facts lost (−) and the rework (↻), work repeated because of it: files read, "
-            "commands run, searches, questions, words of yours and edits. Why lists it. { and } go to the next one."
+            "commands run, searches, questions, your statements and edits. Why lists it. { and } go to the next one."
         )
 
     def show(self, epochs: tuple[TimelineEpoch, ...], epoch: int) -> None:
@@ -82,7 +82,7 @@ def epoch_cells(epochs: Sequence[TimelineEpoch], width: int, epoch: int) -> list
 def _around(
     epochs: Sequence[TimelineEpoch], width: int, epoch: int, spell: Callable[[TimelineEpoch], str]
 ) -> list[EpochCell]:
-    """Epochs around the one on the bench, newer ones first, with `…` for hidden ones."""
+    """As many epochs around the one on the bench as fit, preferably newer ones, with `…` for hidden ones."""
     first = last = max(0, min(epoch - 1, len(epochs) - 1))
 
     def shown(first: int, last: int) -> list[EpochCell]:
