@@ -176,7 +176,7 @@ def test_f17_no_package_uses_a_built_in_that_a_module_of_it_takes_the_name_of() 
 
 
 PARTS = re.compile(r"workbench\.compaction\.(?:strategies\.|layered|progressive|exchange|ledger)")
-OF_THE_LIBRARY = {f"workbench.compaction.ledger.{name}" for name in ("alone", "entries", "text")}
+OF_THE_LIBRARY = {f"workbench.compaction.ledger.{name}" for name in ("entries", "plan", "text")}
 """What the library's report of a compaction is made of, and its summary: a ledger is part of its public face."""
 
 

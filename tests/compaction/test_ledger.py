@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.alone import ledger_text
 from workbench.compaction.ledger.entries import KINDS, LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
+from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import WHOLE, queue_of
 from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import in_characters
@@ -645,13 +645,6 @@ def test_of_two_statements_of_one_subject_the_later_counts_over_generations() ->
     by_text = {one.text: (one.state, one.source) for one in entries}
     assert by_text["My flight to Lund is on 9 May."] == ("open", 41)
     assert by_text["My flight to Lund is on 4 May."] in (("first", 7), ("gone", 7)), "when unsure both stay"
-
-
-def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:
-    told = "The root cause is that the kettle has no lid."
-    talk = [user("u", "Why?"), agent("a", f"I look at the kettle. {told}"), *loop("l", 3), user("v", "And now?")]
-    found = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "decision"]
-    assert [(one.text, one.source) for one in found] == [(told, 2)]
 
 
 def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() -> None:

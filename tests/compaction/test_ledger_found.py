@@ -138,7 +138,7 @@ def test_a_long_command_is_told_by_its_beginning_before_what_came_of_it() -> Non
         result("r", ("c", "41 gates made")),
         *loop("l", 30),
     ]
-    entries = [one for budget in (400, 1_400) for one in entries_of(compacted(context_of(talk), budget))]
+    entries = [one for budget in (300, 1_400) for one in entries_of(compacted(context_of(talk), budget))]
     short, whole = (one for one in entries if one.kind == "command" and one.text.startswith("make gates"))
     assert (short.text, short.detail) == (f"{line[:120]} [… {len(line) - 120} more]", "")
     assert (whole.text, whole.detail) == (line, "41 gates made")

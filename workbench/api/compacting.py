@@ -16,7 +16,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.alone import ledger_text
+from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import NewMessage, Outcome

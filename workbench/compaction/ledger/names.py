@@ -7,8 +7,8 @@ repeatedly and recently, are kept first, because agents return to these.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from workbench.base.session_caches import session_cache
@@ -75,24 +75,7 @@ def names_of(shape: Shape) -> tuple[MentionedName, ...]:
                     known[0], known[4] = written, index
                     known[2] += acts
                     known[3] += 1
-    return tuple(_merge_paths([MentionedName(key, *one) for key, one in found.items()]))
-
-
-def _merge_paths(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
-    """Merge paths of one file, written with more or fewer folders, into the longest path; uses are added up."""
-    longer: dict[str, list[str]] = {}
-    for name in names:
-        for ending in endings(name.key) if name.sort == "path" else ():
-            longer.setdefault(ending, []).append(name.key)
-    same: dict[str, list[MentionedName]] = {}
-    for name in names:
-        several = longer.get(name.key, [name.key])
-        longest = max(several, key=len)
-        is_one = all(one == longest or longest.endswith(f"/{one}") for one in several)
-        same.setdefault(longest if is_one else name.key, []).append(name)
-    for name in names:
-        if same_names := same.get(name.key):
-            yield replace(name, used=sum(one.used for one in same_names), count=sum(one.count for one in same_names))
+    return tuple(MentionedName(key, *one) for key, one in found.items())
 
 
 def endings(path: str) -> Iterator[str]:

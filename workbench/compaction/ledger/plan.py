@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
 
+from workbench.base.secrets import without_secrets
+from workbench.base.text import clip_at_sentence
+from workbench.compaction.context import Context
+from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import LedgerEntry, counted_by_group
-from workbench.compaction.ledger.gather import FoundEntry, numbering
+from workbench.compaction.ledger.gather import FoundEntry, narratives_of, numbering
 from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, QueueStep
 from workbench.compaction.ledger.room import LedgerFiller, LedgerSelection, LedgerTask, tail_has
+from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.ledger.text import WORDS, Ledger, omitted_line, written
 from workbench.compaction.spans import indexes_of, spans_of
 from workbench.session import Message, Span, Text
@@ -58,6 +62,13 @@ def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
     return _fill_rest(task, found, plan, budget, narrative, room)
 
 
+def ledger_text(context: Context, budget_tokens: int, language: Language = "en") -> str:
+    """Ledger of the whole context in at most `budget_tokens` tokens; the text of earlier summaries is its narrative."""
+    narrative = clip_at_sentence(without_secrets(narratives_of(context, context.shape.summaries)), budget_tokens // 2)
+    task = LedgerTask(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
+    return planned(task, budget_tokens, narrative).text
+
+
 def _fill_rest(
     task: LedgerTask, found: LedgerSelection, plan: LedgerPlan, budget: int, narrative: str, room: int
 ) -> LedgerPlan:
@@ -89,14 +100,13 @@ def _fill_rest(
 
 def _most_chars(cost: Callable[[int, int], int], step: QueueStep, least: int, most: int) -> int:
     """Most characters, from `least` to less than the step's, that cost at most `most`."""
-    chars = least
-    for finer in (2.0, 1.25, 1.05, 1.01):
-        for number in count(1):
-            more = int(chars * finer)
-            if more >= step.chars or number > 40 or cost(step.thing, more) > most:
-                break
-            chars = more
-    return chars
+    above = least + 1
+    while above < step.chars and cost(step.thing, above) <= most:
+        least, above = above, min(2 * above, step.chars)
+    while above - least > 1:
+        middle = (least + above) // 2
+        least, above = (middle, above) if cost(step.thing, middle) <= most else (least, middle)
+    return least
 
 
 def _plan(task: LedgerTask, found: LedgerSelection, narrative: str, room: int) -> LedgerPlan:
@@ -120,7 +130,7 @@ def _plan(task: LedgerTask, found: LedgerSelection, narrative: str, room: int) -
     entries = tuple(_with_text(queue.lines[line], task.line(line, chars).entry) for line, chars in found.lines.items())
     ledger = _ledger(task, found, entries, sorted(staying), cut, narrative)
     text = written(replace(ledger, left_out=_left_out(task, ledger, room)))
-    ledger_takes = task.ruler.of_message(Message("ledger", "user", (Text(text),), kind="summary"))
+    ledger_takes = task.ruler.of_new(Message("ledger", "user", (Text(text),), kind="summary"))
     takes = task.ruler.each(task.always) + found.in_units + ledger_takes
     return LedgerPlan(cut, tuple(sorted(staying)), shorter, entries, ledger.left_out, text, ledger_takes, takes)
 

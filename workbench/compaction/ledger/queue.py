@@ -12,7 +12,7 @@ half).
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -24,7 +24,6 @@ from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.gather import FRAME_OF_SENTENCE, OLD, FoundEntry, ledger_entries, numbering
 from workbench.compaction.ledger.names import MentionedName, Sort, endings, names_of, texts_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
-from workbench.compaction.ledger.text import SharedFolder, folder_of
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.session import Message, Span
 
@@ -38,6 +37,7 @@ SHORT_ENVIRONMENT = LEVELS[2]
 ASKED_CHARS = 12_800
 """Characters of each text of the unanswered newest request that rank before everything except rules. The rest competes
 by worth, so that a huge paste leaves room for the ledger."""
+ASKED_LEVELS = (*LEVELS[:2], ASKED_CHARS, WHOLE)
 
 FEWEST_CHARS = 40
 """Fewest characters of a text that are worth keeping."""
@@ -212,7 +212,6 @@ _BETWEEN = 5
 _WORTH = {
     ("instruction", "gone"): 0.05,
     ("user", "gone"): 0.01,
-    ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
     ("file", "created"): 1.2,
@@ -233,8 +232,8 @@ _WORTH_OF_KIND = {
 COMMAND = 120
 """Characters in the first step of a command: only its core (without `cd … &&`, `| tail`), without its result."""
 
-_MORE, _OWN_WORDS = 0.5, 0.8
-"""Worth of a step as a share of the step before it: for a line, and for the user's own words."""
+_MORE = 0.5
+"""Worth of a line's step as a share of the step before it."""
 
 _REQUEST_IN_TAIL = 0.054
 """Worth per token of further characters of a request in the tail."""
@@ -257,37 +256,30 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
 """Placeholder for a name that only an earlier ledger has."""
 
-_OLDER, _OLDER_DEEDS, _OLDER_SENTENCES = 0.3, 0.45, 0.0
-"""Decay with age: a worth is divided by (1 + messages since / `_NEW`) to this power. The second is for files, commands
-and names, the third for sentences."""
-_NEW = 8
+_DECAY, _NEW = 0.4, 8
+"""Decay with age: a worth, except a sentence's, is divided by (1 + messages since / `_NEW`) to this power."""
 
 
 def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep]:
     by_text = {name.text: name for name in names_of(shape)}
-    in_folder = Counter(folder_of(line.entry) for line in lines)
     newest = len(shape.messages)
     for number, line in enumerate(lines):
         entry = line.entry
-        deeds = entry.kind in ("file", "command", "identifier", "number")
-        power = _OLDER_DEEDS if deeds else _OLDER_SENTENCES if entry.is_sentence else _OLDER
-        newness = (1 + (newest - max(line.last, 0)) / _NEW) ** -power
+        newness = 1.0 if entry.is_sentence else (1 + (newest - max(line.last, 0)) / _NEW) ** -_DECAY
         if entry.in_passing:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
-            rank = Rank(Priority.WORTH, 4 * worth / (_length(entry, in_folder) + _BETWEEN))
+            rank = Rank(Priority.WORTH, 4 * worth / (_length(entry) + _BETWEEN))
             yield QueueStep(rank, True, number, 0, WHOLE)
             continue
         worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * newness
         length, before = len(entry.text) + len(entry.detail), 0
         levels, tolerance = LEVELS, TOLERANCE
-        if entry.kind == "instruction":
-            levels = LEVELS[1:]
-        elif entry.kind == "command":
+        if entry.kind == "command":
             levels, tolerance = (COMMAND, *LEVELS), 0
-        elif entry.is_sentence and entry.state != "open":
-            levels, tolerance = LEVELS[1:], LEVELS[0]
+        elif entry.is_sentence or entry.kind == "instruction":
+            levels = LEVELS[1:]
         frame = FRAME_OF_SENTENCE if entry.is_sentence else _FRAME
-        worth *= 4 / (min(levels[0], _length(entry, in_folder)) + frame)
+        worth *= 4 / (min(levels[0], _length(entry)) + frame)
         for level in levels:
             last = length <= level + tolerance
             chars = WHOLE if last else level
@@ -295,14 +287,13 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
             yield QueueStep(rank, True, number, before, chars)
             if last:
                 break
-            worth, before = worth * (_OWN_WORDS if entry.is_from_user else _MORE), level
+            worth, before = worth * _MORE, level
 
 
-def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
-    """Characters of an entry. Files in the same folder share the length of its path."""
-    if (folder := folder_of(entry)) is None:
-        return len(entry.text) + len(entry.detail)
-    return len(entry.text) - len(folder.path) * (1 - 1 / in_folder[folder])
+def _length(entry: LedgerEntry) -> int:
+    """Characters of an entry; of a file only those of its name, because files share the lines of their folders."""
+    text = entry.text.rpartition("/")[2] if entry.kind == "file" else entry.text
+    return len(text) + len(entry.detail)
 
 
 def _worth_of_name(name: MentionedName) -> float:
@@ -333,8 +324,7 @@ _HALF = 0.008
 """Share of the context's tokens, counted from the end, after which that worth has halved; limited to 200–2 000
 tokens."""
 _AGES_CHARS = 2_000
-"""Most characters of a unit that count towards the age of older units, so that one huge result does not age them
-all."""
+"""Most characters by which one unit, however large, ages those before it."""
 _DEEPER = (1.0, 0.6, 0.35, 0.2)
 """Worth of each level's step as a share of the unit's worth."""
 
@@ -357,14 +347,6 @@ def least_tail(shape: Shape) -> tuple[int, ...]:
     return (*newest_words(shape), *shape.unread)
 
 
-@per_shape
-def _agents_newest(shape: Shape) -> frozenset[int]:
-    """The agent's newest answer and its newest answer with text: kept with at least `FEWEST_CHARS` if the budget
-    allows."""
-    with_text = _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal" and bool(one.text.strip()))
-    return frozenset((*newest_answer(shape), *with_text))
-
-
 def _newest(shape: Shape, matches: Callable[[Message], bool]) -> tuple[int, ...]:
     back = range(len(shape.messages) - 1, -1, -1)
     return tuple(islice((index for index in back if matches(shape.messages[index])), 1))
@@ -373,7 +355,7 @@ def _newest(shape: Shape, matches: Callable[[Message], bool]) -> tuple[int, ...]
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[QueueStep]:
     """Steps of the units. A unit's first step ranks after the first steps of all newer units, so that the tail has no
     gaps. A short environment before message `front` has only one step."""
-    asked, unread, answers = newest_words(shape), frozenset(shape.unread), _agents_newest(shape)
+    asked, unread, answers = newest_words(shape), frozenset(shape.unread), newest_answer(shape)
     half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
         unit = units[number]
@@ -382,10 +364,10 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         asks = any(unit.start <= index < unit.stop for index in asked)
         own = asks and not unread.isdisjoint(asked)
         before, rank = 0, Rank(max(Priority))
-        if not answers.isdisjoint(range(unit.start, unit.stop)):
+        if any(unit.start <= index < unit.stop for index in answers):
             yield QueueStep(Rank(Priority.NEWEST_ANSWER), False, number, before, FEWEST_CHARS)
             before = FEWEST_CHARS
-        for level, share in _levels(own):
+        for level, share in zip(ASKED_LEVELS if own else LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
@@ -398,14 +380,6 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
             if last:
                 break
             before = level
-
-
-def _levels(own: bool) -> Iterator[tuple[int, float]]:
-    """Characters and share of the worth for each step of a unit; the unanswered request has one step more."""
-    yield from zip(LEVELS[:-1], _DEEPER[:-1], strict=True)
-    if own:
-        yield ASKED_CHARS, _DEEPER[-1]
-    yield WHOLE, _DEEPER[-1]
 
 
 def _priority_of_request(before: int, own: bool) -> Rank | None:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from workbench.compaction.context import Context
 from workbench.session import Message
-from workbench.tokens.sizes import visible_chars
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +18,8 @@ class Ruler:
     unit: Literal["tokens", "characters"]
     sums: array[int]
     of_text: Callable[[str], int]
-    of_message: Callable[[Message], int]
     of_new: Callable[[Message], int]
-    """Size of a new message that is measured repeatedly; cached."""
+    """Size of a new message; cached."""
 
     def span(self, start: int, stop: int) -> int:
         """Size of messages `start`..`stop`."""
@@ -34,11 +32,10 @@ class Ruler:
 
 def in_tokens(context: Context) -> Ruler:
     """Measure in tokens: messages by their figures in the context, new text by its meter."""
-    meter = context.layout.sizes.meter
     layout = context.layout
-    return Ruler("tokens", layout.tokens, meter.text_tokens, meter.tokens, lambda one: layout.measured(one).tokens)
+    return Ruler("tokens", layout.tokens, layout.sizes.meter.text_tokens, lambda one: layout.measured(one).tokens)
 
 
 def in_characters(context: Context) -> Ruler:
     """Measure in characters."""
-    return Ruler("characters", context.shape.chars, len, visible_chars, lambda one: context.layout.measured(one).chars)
+    return Ruler("characters", context.shape.chars, len, lambda one: context.layout.measured(one).chars)
