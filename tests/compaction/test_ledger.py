@@ -17,9 +17,8 @@ from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
 from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import WHOLE, queue_of
-from workbench.compaction.ledger.room import LedgerTask
-from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
+from workbench.compaction.ledger.task import LedgerTask, in_characters
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy

@@ -18,8 +18,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import numbering
 from workbench.compaction.ledger.queue import LEVELS, WHOLE
-from workbench.compaction.ledger.room import LedgerTask
-from workbench.compaction.ledger.ruler import in_tokens
+from workbench.compaction.ledger.task import LedgerTask, in_tokens
 from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Outcome

@@ -26,9 +26,9 @@ from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
 from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import Priority, QueueStep, Rank, _unnamed
-from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _unit_has
-from workbench.compaction.ledger.ruler import in_characters
+from workbench.compaction.ledger.room import LedgerSelection
 from workbench.compaction.ledger.shorter import shortened
+from workbench.compaction.ledger.task import LedgerTask, in_characters
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome
 from workbench.compaction.progressive.key_events import _instructions
@@ -417,15 +417,15 @@ def request_of(context: Context) -> tuple[LedgerTask, int]:
 
 def test_f02_the_tail_says_a_request_whose_secret_its_line_does_not_have() -> None:
     ground, line = request_of(context_of(OPEN))
-    assert _unit_has(ground, line, 40, 60)
+    assert LedgerSelection(ground)._unit_has(line, 40, 60)
 
 
 def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> None:
     ground, line = request_of(context_of(OPEN))
-    filling = LedgerFiller(ground)
+    selection = LedgerSelection(ground)
     unit = ground.queue.unit_of[ground.queue.lines[line].last]
-    filling.out.units[unit] = 20
-    step = filling._grown_in_tail(QueueStep(Rank(Priority.WORTH, 1.0), True, line, 0, 500))
+    selection.units[unit] = 20
+    step = selection._grown_in_tail(QueueStep(Rank(Priority.WORTH, 1.0), True, line, 0, 500))
     assert (step.is_line, step.thing, step.chars) == (False, unit, len(ground.queue.lines[line].entry.text))
 
 

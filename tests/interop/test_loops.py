@@ -37,7 +37,7 @@ def test_a_ledger_that_forgets_what_is_not_read_is_found_out(monkeypatch: pytest
     from interop.loops import anthropic_sdk
 
     monkeypatch.setattr(Shape, "unread", ())
-    monkeypatch.setattr(room, "least_tail", lambda shape: ())
+    monkeypatch.setattr(room.LedgerSelection, "_least", lambda self: ())
     monkeypatch.setattr(queue, "_unit_steps", lambda *_: ())
     lost = [fault for fault in run(anthropic_sdk, 1_200) if fault.endswith("was read and never sent")]
     assert len(lost) == PARTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -79,10 +79,15 @@ class LedgerEntry:
     @property
     def in_passing(self) -> bool:
         """True for a mere name, which shares a line with other names of its source."""
-        return (self.kind in ("identifier", "number") and not self.detail) or (self.kind, self.state) == (
-            "file",
-            "named",
-        )
+        is_name = self.kind in ("identifier", "number") and not self.detail
+        return is_name or (self.kind, self.state) == ("file", "named")
+
+    @property
+    def shared_key(self) -> Hashable:
+        """Key of successive entries that share an item or a line; None for an entry with a line of its own."""
+        if self.is_sentence:
+            return self.kind, self.source, self.state, self.detail
+        return (self.kind, self.source) if self.in_passing else None
 
 
 _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from workbench.facts.requests import typed_requests
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.standing import is_compaction_prompt, leans_on_previous, standing_rules
 from workbench.facts.statements import sentence_states
-from workbench.facts.typed import PartKind, is_note, typed_parts
+from workbench.facts.typed import PartKind, typed_parts
 from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
@@ -35,13 +35,17 @@ class FoundEntry:
     an entry of an earlier ledger."""
 
     entry: LedgerEntry
-    at: int
-    last: int
+    at: int = OLD
+    last: int = OLD
     weight: float = 1.0
     """Worth relative to others of its kind."""
     start: int = 0
     """Order among the sentences of a message; for the user's sentences, the offset in its text, or in the part of it
     that an earlier ledger lists."""
+
+
+Found = dict[tuple[EntryKind, str], FoundEntry]
+"""Entries by `_key`."""
 
 
 @dataclass(frozen=True)
@@ -99,38 +103,33 @@ def ledger_entries(context: Context) -> tuple[FoundEntry, ...]:
 @newest_per_shape
 def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
     number = numbering(shape)
-    found: dict[tuple[EntryKind, str], FoundEntry] = {}
-    for entry in number.before.entries if number.before is not None else ():
-        found[_key(entry)] = FoundEntry(entry, OLD, OLD)
+    found = {_key(entry): FoundEntry(entry) for entry in (number.before.entries if number.before else ())}
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
     rules = [*_instructions(shape, number)]
     for one in (*rules, *_user_sentences(shape, number, rules)):
         found.pop(_key(one.entry), None)
         found[_key(one.entry)] = one
-    for fact, entry in _entries(facts, number):
-        known = found.get(_key(entry))
-        found[_key(entry)] = (
-            FoundEntry(entry, fact.index, fact.index) if known is None else _updated(known, entry, fact.index)
-        )
+    for fact in facts:
+        if entry := _entry_of(fact, number(fact.index)):
+            found[_key(entry)] = _updated(found.get(_key(entry)), entry, fact.index)
     _join_answers(found)
     for one in _agent_sentences(shape, number):
         found.setdefault(_key(one.entry), one)
-    found.update(dict(_errors_fixed_since(found.values(), facts, number)))
-    found.update(dict(_weights_by_runs(found.values(), facts)))
+    commands = [fact for fact in facts if fact.kind == "command"]
+    _resolve_errors(found, commands, number)
+    _weigh_commands(found, commands)
     return tuple(sorted(_with_request_states(found, shape, original), key=_importance))
 
 
-def _join_answers(found: dict[tuple[EntryKind, str], FoundEntry]) -> None:
+def _join_answers(found: Found) -> None:
     """Where a sentence of the user answers a question of the agent, give it the question as its detail, and remove the
     separate decision."""
     for key, answer in [*found.items()]:
-        if answer.entry.state == "answer":
-            sentence = found.get(("user", answer.entry.text.lower()))
-            if sentence and sentence.entry.source == answer.entry.source and sentence.entry.state != "gone":
-                found[_key(sentence.entry)] = replace(
-                    sentence, entry=replace(sentence.entry, detail=answer.entry.detail)
-                )
-                del found[key]
+        entry = answer.entry
+        said = found.get(("user", entry.text.lower())) if entry.state == "answer" else None
+        if said and said.entry.source == entry.source and said.entry.state != "gone":
+            found[_key(said.entry)] = replace(said, entry=replace(said.entry, detail=entry.detail))
+            del found[key]
 
 
 def _importance(one: FoundEntry) -> tuple[int, int]:
@@ -151,53 +150,46 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
     for one in standing_of(shape) if number.ledger is None else standing_rules(messages):
         index, source = place(one.fact)
-        later = one.superseded_by
-        state = ("gone", f"superseded by #{place(later)[1]}") if later is not None else ()
-        yield FoundEntry(LedgerEntry("instruction", one.fact.text, source, *state), index, index)
+        entry = LedgerEntry("instruction", one.fact.text, source)
+        yield FoundEntry(_superseded(entry, place(one.superseded_by)[1]) if one.superseded_by else entry, index, index)
+
+
+def _superseded(entry: LedgerEntry, by: int | None) -> LedgerEntry:
+    """Entry that the message with number `by` superseded; unchanged if None."""
+    return entry if by is None else replace(entry, state="gone", detail=f"superseded by #{by}")
 
 
 def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]) -> Iterable[FoundEntry]:
-    """The user's sentences in order, except those that are rules and have an entry as such. Pastes are notes of little
-    weight."""
+    """The user's sentences in order, except those that are rules and have an entry as such."""
     messages, place = _with_earlier(shape, number, "user", "{}")
-    replaced = {
+    superseded = {
         (one.fact.index, one.fact.text): place(one.superseded_by)[1]
         for one in (sentence_states_of(shape) if number.ledger is None else sentence_states(messages))
         if one.superseded_by is not None
     }
-    rule_texts: dict[int, str] = {}
+    rule_texts = defaultdict[int, str](str)
     for rule in rules:
-        rule_texts[rule.at] = f"{rule_texts.get(rule.at, '')}\n{' '.join(rule.entry.text.split())}"
+        rule_texts[rule.at] += f"\n{' '.join(rule.entry.text.split())}"
     found: list[FoundEntry] = []
     earlier = _earlier(number, "user")
     ends: Counter[int] = Counter()
     for order, entry in enumerate([*earlier, *_earlier(number, "document")]):
-        state, detail = ("gone", f"superseded by #{by}") if (by := replaced.get((order, entry.text))) else ("", "")
-        entry = replace(entry, state=state or entry.state.replace("open", ""), detail=detail or entry.detail)
-        weight = NOTE if is_note(entry.text) else 1.0
-        found.append(FoundEntry(entry, OLD, OLD, weight, ends[entry.source]))
+        known = replace(entry, state=entry.state.replace("open", ""))
+        found.append(FoundEntry(_superseded(known, superseded.get((order, entry.text))), start=ends[entry.source]))
         ends[entry.source] += len(entry.text) + 1
     for position, words in typed_requests(messages):
         if position < len(earlier) or is_compaction_prompt(words):
             continue
         index, source = place(Fact("request", words, "", position))
         for part in typed_parts(words):
-            if part.text in rule_texts.get(index, ""):
-                continue
-            by = replaced.get((position, part.text))
-            entry = LedgerEntry(_KIND_OF_PART[part.kind], part.text, source)
-            entry = replace(entry, state="gone", detail=f"superseded by #{by}") if by else entry
-            weight = NOTE if part.kind == "note" else 1.0
-            found.append(FoundEntry(entry, index, index, weight, part.start))
+            if part.text not in rule_texts[index]:
+                entry = LedgerEntry(_KIND_OF_PART[part.kind], part.text, source)
+                entry = _superseded(entry, superseded.get((position, part.text)))
+                found.append(FoundEntry(entry, index, index, start=part.start))
     yield from _weighted(found)
 
 
 _KIND_OF_PART: Mapping[PartKind, EntryKind] = {"typed": "user", "note": "user", "document": "document"}
-NOTE = 0.2
-"""Weight of the note on a paste, relative to a sentence. Sentences of a pasted document have the full weight: it may be
-the plan that the user wants to be followed."""
-MOST_WEIGHT = 5.0
-"""Greatest weight of a sentence, relative to the mean of its speaker's."""
 
 
 def _weighted(found: Sequence[FoundEntry]) -> Iterable[FoundEntry]:
@@ -205,7 +197,7 @@ def _weighted(found: Sequence[FoundEntry]) -> Iterable[FoundEntry]:
     it ("Never exceed it.") makes that one rank as high as itself."""
     news = novelty([one.entry.text for one in found])
     mean = sum(news) / (len(news) or 1) or 1.0
-    weights = [min(new / mean, MOST_WEIGHT) * one.weight for new, one in zip(news, found, strict=True)]
+    weights = [new / mean for new in news]
     for number in range(len(found) - 1, 0, -1):
         one, before = found[number], found[number - 1]
         if before.at == one.at != OLD and before.entry.kind == one.entry.kind and leans_on_previous(one.entry.text):
@@ -250,7 +242,7 @@ def _earlier(number: Numbering, kind: EntryKind) -> list[LedgerEntry]:
 def _agent_sentences(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """The agent's sentences: those of an earlier ledger, then those of the messages since. Where the agent works with
     tools they weigh little, because files, commands and errors tell what it did."""
-    found = [FoundEntry(entry, OLD, OLD, start=order) for order, entry in enumerate(_earlier(number, "agent"))]
+    found = [FoundEntry(entry, start=order) for order, entry in enumerate(_earlier(number, "agent"))]
     for index, message in enumerate(shape.masked):
         if index != number.ledger and is_agent_message(message):
             for start, sentence in enumerate(sentences(message_prose(message))):
@@ -269,69 +261,58 @@ BESIDE_WORK = 0.02
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
 
 
-def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, LedgerEntry]]:
-    for fact in facts:
-        source = number(fact.index)
-        match fact.kind:
-            case "decision":
-                yield fact, LedgerEntry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
-            case "url":
-                yield fact, LedgerEntry("url", fact.text, source)
-            case "error":
-                detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
-                yield fact, LedgerEntry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
-            case "path":
-                if fact.detail != "mentioned" and fact.ok is not False:
-                    yield fact, LedgerEntry("file", fact.text, source, fact.detail)
-            case "command":
-                if fact.detail != REFUSED_BY_USER:
-                    state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
-                    yield fact, LedgerEntry("command", fact.text, source, state, fact.detail)
+def _entry_of(fact: Fact, source: int) -> LedgerEntry | None:
+    """Entry for a fact of message number `source`; None for facts that get none, or get it elsewhere."""
+    match fact.kind:
+        case "decision":
+            return LedgerEntry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
+        case "url":
+            return LedgerEntry("url", fact.text, source)
+        case "error":
+            detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
+            return LedgerEntry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
+        case "path" if fact.detail != "mentioned" and fact.ok is not False:
+            return LedgerEntry("file", fact.text, source, fact.detail)
+        case "command" if fact.detail != REFUSED_BY_USER:
+            state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
+            return LedgerEntry("command", fact.text, source, state, fact.detail)
+    return None
 
 
-def _updated(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
+def _updated(known: FoundEntry | None, entry: LedgerEntry, at: int) -> FoundEntry:
     """Merge a new occurrence into a known entry. A changed file stays changed when it is viewed. A decision or an
     address keeps its first source, because it does not change."""
-    old = known.entry
-    if entry.kind in ("decision", "url"):
-        return replace(known, last=at)
-    if entry.kind == "file" and entry.state == "viewed" and old.state != "deleted":
-        return replace(known, last=at)
-    if entry.kind == "file" and entry.state == "modified" and old.state == "created":
-        entry = replace(entry, state="created")
+    if known is not None:
+        old = known.entry.state
+        if entry.kind in ("decision", "url") or (entry.kind == "file" and entry.state == "viewed" and old != "deleted"):
+            return replace(known, last=at)
+        if entry.kind == "file" and entry.state == "modified" and old == "created":
+            entry = replace(entry, state="created")
     return FoundEntry(entry, at, at)
 
 
-def _errors_fixed_since(
-    entries: Iterable[FoundEntry], facts: Iterable[Fact], number: Numbering
-) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
-    """Errors of an earlier ledger whose command has succeeded since."""
-    succeeded = {core_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
-    for one in entries:
-        entry = one.entry
-        if one.at == OLD and entry.kind == "error" and entry.state != "fixed":
-            _, _, rest = entry.detail.partition("`")
-            command = rest.partition("`")[0]
+def _resolve_errors(found: Found, commands: Iterable[Fact], number: Numbering) -> None:
+    """Mark errors of an earlier ledger whose command has succeeded since as fixed."""
+    succeeded = {core_command(fact.text): number(fact.index) for fact in commands if fact.ok}
+    for key, one in found.items():
+        if one.at == OLD and one.entry.kind == "error" and one.entry.state != "fixed":
+            command = one.entry.detail.partition("`")[2].partition("`")[0]
             if command in succeeded:
-                detail = f"{entry.detail}; succeeded in #{succeeded[command]}"
-                yield _key(entry), replace(one, entry=replace(entry, state="fixed", detail=detail))
+                detail = f"{one.entry.detail}; succeeded in #{succeeded[command]}"
+                found[key] = replace(one, entry=replace(one.entry, state="fixed", detail=detail))
 
 
-MOST_RUNS = 6
-"""Number of runs above which a command gains no more worth."""
 ONLY_LOOKS = 0.3
 """Weight of a command that only looks at files: its result is in the file entries."""
 
 
-def _weights_by_runs(
-    entries: Iterable[FoundEntry], facts: Iterable[Fact]
-) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
+def _weigh_commands(found: Found, commands: Iterable[Fact]) -> None:
     """Weigh commands by their number of runs, alone or within a longer line: commands that ran often will run again."""
-    runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_commands_that_act(fact.text)})
-    for one in entries:
+    runs = Counter(one for fact in commands for one in {*_commands_that_act(fact.text)})
+    for key, one in found.items():
         if one.entry.kind == "command":
             most = max((runs[command] for command in _commands_that_act(one.entry.text)), default=0)
-            yield _key(one.entry), replace(one, weight=min(max(most, 1), MOST_RUNS) ** 1.2 if most else ONLY_LOOKS)
+            found[key] = replace(one, weight=most or ONLY_LOOKS)
 
 
 def _commands_that_act(line: str) -> list[str]:
@@ -339,9 +320,7 @@ def _commands_that_act(line: str) -> list[str]:
     return [one for one in simple_commands(line) if not READ_ONLY_COMMAND.match(one)]
 
 
-def _with_request_states(
-    found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
-) -> Iterable[FoundEntry]:
+def _with_request_states(found: Found, shape: Shape, original: Original | None) -> Iterable[FoundEntry]:
     """Mark the sentences of the session's first request as first and those of the newest as open; if the newest message
     only sets rules, none is open. The first is added even if a recorded compaction removed it from the context."""
     from_user = [one for one in found.values() if one.entry.is_from_user]
@@ -375,7 +354,7 @@ def _first_request(from_user: Sequence[FoundEntry], shape: Shape, original: Orig
         if texts.issuperset(one.entry.text for one in same):
             return same
     entries = ((LedgerEntry(_KIND_OF_PART[part.kind], part.text, original.number), part.start) for part in parts)
-    return [FoundEntry(entry, OLD, OLD, start=start) for entry, start in entries]
+    return [FoundEntry(entry, start=start) for entry, start in entries]
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.entries import LedgerEntry, counted_by_group
+from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import FoundEntry, narratives_of, numbering
 from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, QueueStep
-from workbench.compaction.ledger.room import LedgerFiller, LedgerSelection, LedgerTask, tail_has
-from workbench.compaction.ledger.ruler import in_tokens
+from workbench.compaction.ledger.room import LedgerSelection
+from workbench.compaction.ledger.task import LedgerTask, in_tokens
 from workbench.compaction.ledger.text import WORDS, Ledger, omitted_line, written
 from workbench.compaction.spans import indexes_of, spans_of
 from workbench.session import Message, Span, Text
@@ -47,19 +47,19 @@ def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
     from the sum of their sizes; the selection is then repeated with the difference."""
     always = task.ruler.each(task.always)
     empty = written(Ledger(10**6, tuple(range(len(task.always))), (), narrative))
-    room = int(budget * LEFT_OUT_SHARE)
-    frame = task.ruler.of_text(empty) + min(task.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9)), room)
-    filling, error = LedgerFiller(task), 0
+    left_out = task.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9))
+    frame = task.ruler.of_text(empty) + min(left_out, int(budget * LEFT_OUT_SHARE))
+    found, error = LedgerSelection(task), 0
     for again in range(4):
-        found = filling.filled(budget - always - frame - error, budget - frame - error)
-        plan = _plan(task, found, narrative, room)
+        found.fill(budget - always - frame - error, budget - frame - error)
+        plan = _plan(found, budget, narrative)
         over = plan.ledger_takes - frame - found.in_lines - error
         if not over or (again and over < 0):
             break
         if over > 0:
-            filling = LedgerFiller(task)
+            found = LedgerSelection(task)
         error += over
-    return _fill_rest(task, found, plan, budget, narrative, room)
+    return _fill_rest(found, plan, budget, narrative)
 
 
 def ledger_text(context: Context, budget_tokens: int, language: Language = "en") -> str:
@@ -69,57 +69,53 @@ def ledger_text(context: Context, budget_tokens: int, language: Language = "en")
     return planned(task, budget_tokens, narrative).text
 
 
-def _fill_rest(
-    task: LedgerTask, found: LedgerSelection, plan: LedgerPlan, budget: int, narrative: str, room: int
-) -> LedgerPlan:
+def _fill_rest(found: LedgerSelection, plan: LedgerPlan, budget: int, narrative: str) -> LedgerPlan:
     """Give the remaining room to the next step, with as many characters as fit: fewer if everything together is larger
     than the sum of its parts."""
     step, spare = found.next, budget - plan.takes
     if step is None:
         return replace(plan, is_whole=True)
-    there = found.lines if step.is_line else found.units
-    cost: Callable[[int, int], int] = task.line_cost if step.is_line else task.unit_cost
+    task, there = found.task, found.lines if step.is_line else found.units
     now, in_units = there.get(step.thing, 0), found.in_units
-    taken = cost(step.thing, now) if now else 0
-    least = now or step.before or FEWEST_CHARS
-    if least >= step.chars or (not now and task.queue.is_indivisible(step)):
+    taken, least = task.cost(step, now), now or step.before or FEWEST_CHARS
+    if least >= step.chars or (not now and found.queue.is_indivisible(step)):
         return plan
-    while spare > 0 and (now or cost(step.thing, least) <= taken + spare):
-        chars = _most_chars(cost, step, least, taken + spare)
+    while spare > 0 and (now or task.cost(step, least) <= taken + spare):
+        chars = _most_chars(task, step, least, taken + spare)
         if chars == now:
             break
         there[step.thing] = chars
         if not step.is_line:
-            found.in_units = in_units + cost(step.thing, chars) - taken
-        fuller = _plan(task, found, narrative, room)
+            found.in_units = in_units + task.cost(step, chars) - taken
+        fuller = _plan(found, budget, narrative)
         if fuller.takes <= budget:
             return fuller
         spare -= fuller.takes - budget
     return plan
 
 
-def _most_chars(cost: Callable[[int, int], int], step: QueueStep, least: int, most: int) -> int:
+def _most_chars(task: LedgerTask, step: QueueStep, least: int, most: int) -> int:
     """Most characters, from `least` to less than the step's, that cost at most `most`."""
     above = least + 1
-    while above < step.chars and cost(step.thing, above) <= most:
+    while above < step.chars and task.cost(step, above) <= most:
         least, above = above, min(2 * above, step.chars)
     while above - least > 1:
         middle = (least + above) // 2
-        least, above = (middle, above) if cost(step.thing, middle) <= most else (least, middle)
+        least, above = (middle, above) if task.cost(step, middle) <= most else (least, middle)
     return least
 
 
-def _plan(task: LedgerTask, found: LedgerSelection, narrative: str, room: int) -> LedgerPlan:
-    """Plan of the selected things. `room`: most that the line about omitted entries may take."""
-    queue, context = task.queue, task.context
+def _plan(found: LedgerSelection, budget: int, narrative: str) -> LedgerPlan:
+    """Plan of the selected things."""
+    task, queue, context = found.task, found.queue, found.task.context
     cut, number = len(context), len(queue.units) - 1
     while number in found.units and (task.first is None or queue.units[number].start >= task.first):
         cut, number = queue.units[number].start, number - 1
     if task.first is not None:
         cut = min(max(cut, task.first), len(context))
     apart = [queue.units[unit] for unit in found.units if queue.units[unit].start < cut]
-    lead = context.shape.lead
-    staying = {index for index in task.always if lead <= index < cut}.union(indexes_of(apart))
+    kept = {index for index in task.always if context.shape.lead <= index < cut}.union(indexes_of(apart))
+    staying = tuple(sorted(kept))
     shorter = {
         index: message
         for unit, chars in found.units.items()
@@ -127,42 +123,30 @@ def _plan(task: LedgerTask, found: LedgerSelection, narrative: str, room: int) -
         for index in range(queue.units[unit].start, queue.units[unit].stop)
         if index not in task.always and (message := task.message(index, chars)) is not context.messages[index]
     }
-    entries = tuple(_with_text(queue.lines[line], task.line(line, chars).entry) for line, chars in found.lines.items())
-    ledger = _ledger(task, found, entries, sorted(staying), cut, narrative)
-    text = written(replace(ledger, left_out=_left_out(task, ledger, room)))
+    entries = tuple(
+        replace(queue.lines[line], entry=task.line(line, chars).entry) for line, chars in found.lines.items()
+    )
+    in_order = tuple(one.entry for one in sorted(entries, key=lambda one: (one.entry.source, one.start)))
+    pinned, upto = numbering(context.shape).after_cut(staying, cut)
+    left_out = _left_out(found)
+    in_total = ((WORDS[task.language].entries, sum(count for _, count in left_out)),) if left_out else ()
+    fitting = (
+        counts
+        for counts in (left_out, in_total)
+        if task.ruler.of_text(omitted_line(counts, task.language)) <= int(budget * LEFT_OUT_SHARE)
+    )
+    text = written(Ledger(upto, pinned, in_order, narrative, next(fitting, ()), task.language))
     ledger_takes = task.ruler.of_new(Message("ledger", "user", (Text(text),), kind="summary"))
     takes = task.ruler.each(task.always) + found.in_units + ledger_takes
-    return LedgerPlan(cut, tuple(sorted(staying)), shorter, entries, ledger.left_out, text, ledger_takes, takes)
+    return LedgerPlan(cut, staying, shorter, entries, left_out, text, ledger_takes, takes)
 
 
-def _with_text(one: FoundEntry, entry: LedgerEntry) -> FoundEntry:
-    return one if entry is one.entry else replace(one, entry=entry)
-
-
-def _ledger(
-    task: LedgerTask,
-    found: LedgerSelection,
-    chosen: tuple[FoundEntry, ...],
-    staying: list[int],
-    cut: int,
-    narrative: str,
-) -> Ledger:
-    shape, queue = task.context.shape, task.queue
-    lines = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere)
-    missing = (n for n in sorted(lines) if n not in found.lines and not tail_has(task, found, n))
-    left_out = counted_by_group((queue.lines[line].entry for line in missing), task.language)
-    entries = [one.entry for one in sorted(chosen, key=lambda one: (one.entry.source, one.start))]
-    pinned, upto = numbering(shape).after_cut(staying, cut)
-    return Ledger(upto, pinned, tuple(entries), narrative, left_out, task.language)
-
-
-def _left_out(task: LedgerTask, ledger: Ledger, room: int) -> tuple[tuple[str, int], ...]:
-    """Counts of omitted entries that fit into `room`: by group, or in total, or none."""
-    of_all = ((WORDS[task.language].entries, sum(count for _, count in ledger.left_out)),)
-    for counts in (ledger.left_out, of_all) if ledger.left_out else ():
-        if task.ruler.of_text(omitted_line(counts, task.language)) <= room:
-            return counts
-    return ()
+def _left_out(found: LedgerSelection) -> tuple[tuple[str, int], ...]:
+    """Counts of omitted entries by group. Mere names are not counted."""
+    queue = found.queue
+    missing = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere, found.lines)
+    entries = (queue.lines[line].entry for line in sorted(missing) if not found.tail_has(line))
+    return counted_by_group(entries, found.task.language)
 
 
 def spans(plan: LedgerPlan, stop: int) -> list[Span]:

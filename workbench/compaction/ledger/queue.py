@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.compaction.context import Context
@@ -106,6 +106,11 @@ class Queue:
             return self.lines[step.thing].entry.kind in ("file", "identifier", "number", "url")
         return self.is_environment(step.thing)
 
+    def unit_of_line(self, line: int) -> int:
+        """Unit with the newest message that has a line; `OLD` if none has."""
+        last = self.lines[line].last
+        return self.unit_of[last] if last != OLD else OLD
+
     def is_environment(self, unit: int) -> bool:
         """True for the short description of the environment with which the agent opens the context."""
         return self.units[unit].stop <= self.front and self.longest[unit] <= SHORT_ENVIRONMENT
@@ -153,8 +158,8 @@ def _with_share_for_user(
         (said if step.is_line and _is_in_force(lines[step.thing].entry) else others).append(step)
     of_user = of_all = 0.0
     while said or others:
-        is_behind = of_user <= share * of_all or not of_all
-        is_next = bool(said) and (not others or said[0].rank >= others[0].rank or (is_behind and share > 0))
+        is_behind = share > 0 and of_user <= share * of_all
+        is_next = bool(said) and (not others or is_behind or said[0].rank >= others[0].rank)
         step = (said if is_next else others).popleft()
         yield step
         if step.is_line:
@@ -230,7 +235,7 @@ _WORTH_OF_KIND = {
     "url": 0.15,
 }
 COMMAND = 120
-"""Characters in the first step of a command: only its core (without `cd … &&`, `| tail`), without its result."""
+"""Characters in the first step of a command, without its result."""
 
 _MORE = 0.5
 """Worth of a line's step as a share of the step before it."""
@@ -283,8 +288,9 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
         for level in levels:
             last = length <= level + tolerance
             chars = WHOLE if last else level
-            rank = _priority_of_line(line, before) or Rank(Priority.WORTH, worth)
-            yield QueueStep(rank, True, number, before, chars)
+            priority = _priority_of_line(line, before)
+            value = entry.source if priority is Priority.RULE else 0.0 if priority else worth
+            yield QueueStep(Rank(priority, value), True, number, before, chars)
             if last:
                 break
             worth, before = worth * _MORE, level
@@ -302,18 +308,16 @@ def _worth_of_name(name: MentionedName) -> float:
     return float(once * times**power)
 
 
-def _priority_of_line(line: FoundEntry, before: int) -> Rank | None:
-    """Rank of a line's step that does not compete by worth; None for any other."""
-    entry = line.entry
+def _priority_of_line(line: FoundEntry, before: int) -> Priority:
+    """Priority of a line's step."""
+    entry, at = line.entry, line.start + before
     if entry.kind == "instruction" and entry.state != "gone" and not before:
-        return Rank(Priority.RULE, entry.source)
-    if not entry.is_from_user or entry.state == "gone":
-        return None
-    if entry.state == "open" and line.start + before < LEVELS[1]:
-        return Rank(Priority.OPEN_REQUEST if line.start + before >= LEVELS[0] else Priority.OPEN_REQUEST_START)
-    if entry.state == "first" and line.start + before < LEVELS[0]:
-        return Rank(Priority.FIRST_REQUEST)
-    return None
+        return Priority.RULE
+    if entry.is_from_user and entry.state == "open" and at < LEVELS[1]:
+        return Priority.OPEN_REQUEST if at >= LEVELS[0] else Priority.OPEN_REQUEST_START
+    if entry.is_from_user and entry.state == "first" and at < LEVELS[0]:
+        return Priority.FIRST_REQUEST
+    return Priority.WORTH
 
 
 # --- the tail ---------------------------------------------------------------------------------------------------------
@@ -330,63 +334,57 @@ _DEEPER = (1.0, 0.6, 0.35, 0.2)
 
 
 @per_shape
-def newest_answer(shape: Shape) -> tuple[int, ...]:
-    """Index of the agent's newest answer; empty if it has not answered."""
+def newest_answer(shape: Shape) -> int:
+    """Index of the agent's newest answer; `OLD` if it has not answered."""
     return _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal")
 
 
 @per_shape
-def newest_words(shape: Shape) -> tuple[int, ...]:
-    """Index of the user's newest message; empty if there is none."""
+def newest_words(shape: Shape) -> int:
+    """Index of the user's newest message; `OLD` if there is none."""
     return _newest(shape, lambda one: one.starts_round)
 
 
-@per_shape
-def least_tail(shape: Shape) -> tuple[int, ...]:
-    """Messages kept whatever the budget, shortened if necessary: the user's newest message, and unanswered ones."""
-    return (*newest_words(shape), *shape.unread)
-
-
-def _newest(shape: Shape, matches: Callable[[Message], bool]) -> tuple[int, ...]:
+def _newest(shape: Shape, matches: Callable[[Message], bool]) -> int:
     back = range(len(shape.messages) - 1, -1, -1)
-    return tuple(islice((index for index in back if matches(shape.messages[index])), 1))
+    return next((index for index in back if matches(shape.messages[index])), OLD)
 
 
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[QueueStep]:
     """Steps of the units. A unit's first step ranks after the first steps of all newer units, so that the tail has no
     gaps. A short environment before message `front` has only one step."""
-    asked, unread, answers = newest_words(shape), frozenset(shape.unread), newest_answer(shape)
+    asked, answer = newest_words(shape), newest_answer(shape)
     half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
         unit = units[number]
         worth = _TAIL / (1 + age / half)
         age += min(shape.chars[unit.stop] - shape.chars[unit.start], _AGES_CHARS) / 4
-        asks = any(unit.start <= index < unit.stop for index in asked)
-        own = asks and not unread.isdisjoint(asked)
+        asks = unit.start <= asked < unit.stop
+        unanswered = asks and asked in shape.unread
         before, rank = 0, Rank(max(Priority))
-        if any(unit.start <= index < unit.stop for index in answers):
+        if unit.start <= answer < unit.stop:
             yield QueueStep(Rank(Priority.NEWEST_ANSWER), False, number, before, FEWEST_CHARS)
             before = FEWEST_CHARS
-        for level, share in zip(ASKED_LEVELS if own else LEVELS, _DEEPER, strict=True):
+        for level, share in zip(ASKED_LEVELS if unanswered else LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
             first = shape.messages[unit.start]
             if before and first.starts_round and len(first.user_text) > before:
                 share *= _REQUEST_IN_TAIL / _TAIL
-            own_rank = _priority_of_request(before, own) if asks else None
-            rank = min(own_rank or Rank(Priority.WORTH, worth * share), rank)
+            priority = _priority_of_request(before, unanswered) if asks else Priority.WORTH
+            rank = min(Rank(priority, 0.0 if priority else worth * share), rank)
             yield QueueStep(rank, False, number, before, WHOLE if last else level)
             if last:
                 break
             before = level
 
 
-def _priority_of_request(before: int, own: bool) -> Rank | None:
-    """Rank of a step of the newest request; None for a step that competes by worth. Its first characters are always
-    kept; later ones rank after the rules and the first request."""
+def _priority_of_request(before: int, unanswered: bool) -> Priority:
+    """Priority of a step of the newest request. Its first characters are always kept; later ones rank after the rules
+    and the first request, or compete by worth."""
     if not before:
-        return Rank(Priority.NEWEST_REQUEST_START)
+        return Priority.NEWEST_REQUEST_START
     if before < LEVELS[1]:
-        return Rank(Priority.NEWEST_REQUEST)
-    return Rank(Priority.UNANSWERED_REQUEST) if own and before < ASKED_CHARS else None
+        return Priority.NEWEST_REQUEST
+    return Priority.UNANSWERED_REQUEST if unanswered and before < ASKED_CHARS else Priority.WORTH

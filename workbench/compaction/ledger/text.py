@@ -21,7 +21,7 @@ the number of the file before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
@@ -48,23 +48,24 @@ class LedgerWords:
     more: str
 
 
+_TITLES: Mapping[EntryKind, Mapping[Language, str]] = {
+    "instruction": {"en": "Standing instructions", "zh": "长期指示"},
+    "user": {"en": "Said by the user", "zh": "用户的话"},
+    "document": {"en": "Pasted by the user", "zh": "用户粘贴的文档"},
+    "decision": {"en": "Decisions", "zh": "决策"},
+    "agent": {"en": "Said by the agent", "zh": "助手的话"},
+    "error": {"en": "Errors", "zh": "错误"},
+    "file": {"en": "Files", "zh": "文件"},
+    "command": {"en": "Commands", "zh": "命令"},
+    "identifier": {"en": "Identifiers", "zh": "标识符"},
+    "number": {"en": "Numbers", "zh": "数字"},
+    "url": {"en": "Addresses", "zh": "地址"},
+}
 WORDS: Mapping[Language, LedgerWords] = {
     "en": LedgerWords(
         "Verbatim from earlier messages, by number.",
         " Instructions hold unless marked gone.",
-        {
-            "instruction": "Standing instructions",
-            "user": "Said by the user",
-            "document": "Pasted by the user",
-            "decision": "Decisions",
-            "agent": "Said by the agent",
-            "error": "Errors",
-            "file": "Files",
-            "command": "Commands",
-            "identifier": "Identifiers",
-            "number": "Numbers",
-            "url": "Addresses",
-        },
+        {kind: titles["en"] for kind, titles in _TITLES.items()},
         "## Narrative",
         "Left out: ",
         "entries",
@@ -74,19 +75,7 @@ WORDS: Mapping[Language, LedgerWords] = {
     "zh": LedgerWords(
         "逐字取自较早的消息，按编号。",
         "指示除标为 gone 的以外仍然有效。",
-        {
-            "instruction": "长期指示",
-            "user": "用户的话",
-            "document": "用户粘贴的文档",
-            "decision": "决策",
-            "agent": "助手的话",
-            "error": "错误",
-            "file": "文件",
-            "command": "命令",
-            "identifier": "标识符",
-            "number": "数字",
-            "url": "地址",
-        },
+        {kind: titles["zh"] for kind, titles in _TITLES.items()},
         "## 叙述",
         "略去：",
         "条",
@@ -163,28 +152,19 @@ def omitted_line(left_out: Iterable[tuple[str, int]], language: Language) -> str
 
 
 def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
-    """Lines of entries. Files of one folder share the line of the first of them; successive mere names of one source
-    share a line."""
-    several = list(entries)
-    if several and several[0].is_sentence:
-        for _, item in groupby(several, key=lambda one: (one.source, one.state, one.detail)):
-            yield line_of(_joined([*item]))
-        return
-    folders: dict[SharedFolder, list[LedgerEntry]] = {}
-    for one in several:
-        if folder := folder_of(one):
-            folders.setdefault(folder, []).append(one)
-    for in_passing, names in groupby(several, key=lambda one: one.in_passing and not folder_of(one) and one.source):
-        for one in names:
-            mine = folders.pop(folder, None) if (folder := folder_of(one)) else [one]
-            if mine is None:
-                continue
-            if in_passing:
-                yield line_of(replace(one, text=NAMES_BETWEEN.join([one.text, *(other.text for other in names)])))
-            elif len(mine) == 1:
-                yield line_of(one)
-            elif folder:
-                yield folder.opening + NAMES_BETWEEN.join(_items(folder, mine))
+    """Lines of entries. Files of one folder share the line of the first of them; successive sentences of one message,
+    or mere names, share a line."""
+    groups: dict[Hashable, list[LedgerEntry]] = {}
+    runs = groupby(entries, key=lambda one: folder_of(one) or one.shared_key or object())
+    for number, (key, run) in enumerate(runs):
+        groups.setdefault(key if isinstance(key, SharedFolder) else number, []).extend(run)
+    for folder, group in groups.items():
+        if len(group) > 1 and isinstance(folder, SharedFolder):
+            yield folder.opening + NAMES_BETWEEN.join(_items(folder, group))
+        elif group[0].is_sentence:
+            yield line_of(_joined(group))
+        else:
+            yield line_of(replace(group[0], text=NAMES_BETWEEN.join(one.text for one in group)))
 
 
 def _joined(item: Sequence[LedgerEntry]) -> LedgerEntry:

@@ -29,8 +29,7 @@ from workbench.compaction.ledger.gather import narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
 from workbench.compaction.ledger.queue import USER_PERCENT
-from workbench.compaction.ledger.room import LedgerTask
-from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
+from workbench.compaction.ledger.task import LedgerTask, Ruler, in_characters, in_tokens
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.prompt_policies import PromptPolicy, builtin_text
