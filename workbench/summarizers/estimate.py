@@ -23,7 +23,7 @@ def shorten_placeholder(text: str) -> str:
 
 def estimate(request: SummaryRequest) -> Answer:
     """Return filler of the expected length under the request's section titles and marks, within `max_chars`; for
-    memories one line each of their mean length."""
+    memories, one line per memory, each of their mean length."""
     if request.form == "memories":
         return _memories(request)
     size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))

@@ -119,8 +119,8 @@ class SpentDollars(Struct, frozen=True):
 
 
 def spent_on(bills: Iterable[Billed], model: str | None) -> SpentDollars | None:
-    """Return the cost of bills at known prices; a bill without a model counts as `model`'s. None without bills, and if
-    a price is unknown. Raises BadInput for a broken user table."""
+    """Return the cost of billed calls at known prices; one without a model counts as `model`'s. None without calls, and
+    if a price is unknown. Raises BadInput for a broken user table."""
     several = [*bills]
     names = {own: own or model or "" for own in set(map(itemgetter(0), several))}
     infos = {name: find_model(name) for name in names.values()}
@@ -140,7 +140,7 @@ def spent_on(bills: Iterable[Billed], model: str | None) -> SpentDollars | None:
 
 
 def _by_length(bills: Sequence[Billed], longest: float) -> Iterator[tuple[Sequence[Billed], bool]]:
-    """Yield the bills of prompts with at most `longest` tokens, then those of longer ones with True."""
+    """Yield the calls with prompts of at most `longest` tokens and False, then those with longer ones and True."""
     if longest == inf:
         yield bills, False
         return

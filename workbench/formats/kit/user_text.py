@@ -66,8 +66,8 @@ def merged(*texts: AgentTexts) -> AgentTexts:
 
 
 def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collection[str] = ()) -> tuple[Message, ...]:
-    """Return the messages. Each user text is split into own and injected parts, and tool results get the user's words
-    in them (`ToolResult.user_text`).
+    """Return the messages with each user text split into own and injected parts, and with the user's words in a tool
+    result as its `user_text`.
 
     A user message with only injected texts becomes `meta`. Texts that a format has already marked as injected are not
     split. also: further tags whose contents the agent writes.

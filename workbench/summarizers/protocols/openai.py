@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, the protocol of most model servers, and Responses, through the official client, an
+"""OpenAI's protocols: Chat Completions, which most model servers have, and Responses. The official client is an
 optional dependency, imported when used. Requests of Responses have `store: false`, unless the server refuses the field.
 """
 
