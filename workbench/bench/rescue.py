@@ -18,7 +18,7 @@ from workbench.repairs.engine import Repair, repair
 
 
 def newest_session_in(folder: Path) -> SessionGlance:
-    """Return the session of `folder` that was changed last, of the agents that keep sessions in their usual folders.
+    """Return the most recently changed session of `folder` that is in an agent's usual folder for sessions.
 
     Raises BadInput if there is none, if its agent's sessions cannot be written, and while the agent writes it.
     """

@@ -158,7 +158,7 @@ def set_policy(bench: Bench, policy: Policy) -> Bench:
 
 
 def choose_preset(bench: Bench, preset: Preset) -> Bench:
-    """Return the bench under a preset; numbers of the session's agent are those of the version that wrote the session.
+    """Return the bench under a preset; a preset of the session's agent gets the numbers of its recorded version.
     A split that the user set is kept if the strategy has one."""
     preset = preset_for_version(preset, bench.session)
     chosen = strategy(preset.strategy)

@@ -28,7 +28,7 @@ Event = tuple[int, Item]
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield faults by which Copilot CLI would refuse the file or its API the messages."""
+    """Yield faults for which Copilot CLI would refuse the file, or its API would reject the messages."""
     events: list[Event] = []
     for number, value in lines(data):
         if value and isinstance(value.get("data"), dict) and isinstance(value.get("type"), str):
@@ -94,8 +94,8 @@ def _context(events: list[Event]) -> list[Event]:
 
 
 def _check_pairs(context: list[Event]) -> Faults:
-    """Check that each call but the last response's has a result before the next response, and each result a call before
-    it."""
+    """Check that each call has a result before the next response, if there is one, and that each result follows its
+    call."""
     call_ids: set[str] = set()
     open_calls: dict[str, int] = {}
     for number, event in context:

@@ -135,7 +135,7 @@ async def assess_shown(host: Host) -> None:
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, assessment=found))
         if planning.is_small(bench):
-            await _instruction(bench)  # the facts are known now; if it is empty, the action that copies it is off
+            await _instruction(bench)  # cheap once the facts are known; the action that copies it is off if it is empty
 
 
 def _assess(bench: Bench) -> Assessment:
