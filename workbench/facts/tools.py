@@ -232,7 +232,7 @@ def _run(line: str) -> tuple[ToolAction, ...]:
 
 
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*(?:\n|\Z))+")
-"""Comments before a command. A script with a shebang is recognized by its commands, too."""
+"""Comments before a command, a shebang among them."""
 
 
 _RULES: dict[str, Rule] = {

@@ -101,7 +101,7 @@ def installed_prompts(preset: str, folders: Sequence[Path] = ()) -> list[AgentPr
 
 
 def _files(folder: Path, program: Program) -> list[Path]:
-    """Return the files in a package that may hold the prompt; a single binary is one itself."""
+    """Return the files in a package that may hold the prompt, or the program itself if it is a single binary."""
     return [folder] if folder.is_file() else [one for pattern in program.files for one in sorted(folder.rglob(pattern))]
 
 

@@ -143,7 +143,7 @@ def can_note(part: Any) -> bool:
 
 
 def _notes(part: Any) -> Part:
-    """Return the notes of this program in a part, under a provider name, as part metadata require."""
+    """Return the notes of this program in a part's metadata, which are grouped by provider."""
     return dict_of(dict_of(dict_of(part).get("metadata")).get(_PROVIDER))
 
 
