@@ -127,8 +127,8 @@ def install_change(agent: Agent, path: Path, tokens: int | None) -> Change:
 
 
 def uninstall_change(agent: Agent, path: Path) -> Change:
-    """Return the change that takes the hooks out of a settings file, and what the installation created for them; empty
-    if there are none. Raises BadInput for a damaged file."""
+    """Return the change that removes from a settings file the hooks and the parts that the installation created for
+    them; empty if there are none. Raises BadInput for a damaged file."""
     before = _text_of(path)
     if before is None or not before.strip():
         return Change(path, before, before)

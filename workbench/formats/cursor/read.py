@@ -55,7 +55,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The conversations of a database, the newest first; none for a transcript, which is one. Raises BadInput."""
+    """The conversations of a database, the newest first; none for a transcript, which has only one. Raises BadInput."""
     return composers_in(path, data) if data.startswith(SQLITE) else ()
 
 
