@@ -110,7 +110,7 @@ def _day(written: str) -> int:
 
 @cache
 def _months() -> dict[str, str]:
-    """Return the English name of each month by its name, and by its first three and four letters, of each language."""
+    """Return the English name of each month by its name in each language, complete or cut to three or four letters."""
     names = table("en", "sense")["months"].split()
     return {
         word[:length]: name

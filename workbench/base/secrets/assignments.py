@@ -132,7 +132,7 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
     """Yield the spans of secret values that follow their `names` in `text`."""
     done, last = 0, -1
     for name in names:
-        if name.start < last:  # the first name with another core: `named` sorts only names with one core
+        if name.start < last:  # names are in order only within one core (`names._CORES`); here the next one begins
             done = 0
         last = name.start
         if name.start < done or name.kind in ("bare key", "vendor key"):  # judged in near.py
