@@ -54,9 +54,9 @@ _SENTENCE_END = re.compile(
 class Sense(Struct, frozen=True):
     """Meaning of a sentence.
 
-    `order` has the content words in order, `signs` the sign of each (the first but 0 if one occurs twice); `parts` has
-    the words of each part of a clause. `names` are words written as names, `kinds` has days and times. `earlier` and
-    `later` are the words of the first and the second step. `is_sentence` is False for lists of words.
+    `order` has the content words in order, `signs` the sign of each (of a repeated word the first that is not 0);
+    `parts` has the words of each part of a clause. `names` are words written as names, `kinds` has days and times.
+    `earlier` and `later` are the words of the first and the second step. `is_sentence` is False for lists of words.
     """
 
     order: tuple[str, ...]

@@ -85,8 +85,8 @@ class HistorySize:
         self._closed = self.replaced
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
-        """Add a message. An answer ends an exchange. A summary begins a new one, which only a summary that answers it
-        joins."""
+        """Add a message. An answer ends an exchange. A summary begins a new one, which only an answer that is
+        a summary as well joins."""
         if not self._begun and message.is_own_system:
             return
         self._begun = True
