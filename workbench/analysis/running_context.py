@@ -155,7 +155,7 @@ class RunningContext:
         )
 
     def context(self, at: float | None = None) -> Context:
-        """Build the context for a strategy, in O(messages). `at`: its time in seconds since the epoch, or None."""
+        """Build the context for a strategy, in O(messages). `at`: its time in seconds since 1970, or None."""
         course, base = self.course, self.base
         overhead, basis = self.overhead, course.sizes.overhead_basis
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]

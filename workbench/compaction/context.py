@@ -151,7 +151,7 @@ class Context:
 
     `pins`: ids of messages to keep verbatim. `split_at`: id of the first tail message if set by hand, None for the
     strategy's own split. `manual`: a run at the user's command; thresholds count as reached. `limit`: context window
-    and its source, None if unknown. `at`: current time, in seconds since the epoch; None for the time of the newest
+    and its source, None if unknown. `at`: current time, in seconds since 1970; None for the time of the newest
     message. `rules`: text of the project's rules file.
     """
 

@@ -13,7 +13,7 @@ from workbench.session import Message, Session
 @dataclass(frozen=True, slots=True)
 class SessionGlance:
     """A session at a glance. `format` is its id, `tool` the agent's name; `time` is that of the last change, in seconds
-    since the epoch.
+    since 1970.
 
     `part` is its id among several in one file. `tokens`: context and response of the last recorded call, None if
     unknown; `window`: the model's context window if recorded. `compactions` counts recorded ones, a lower bound unless

@@ -23,7 +23,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """An API error. `id` is that of its message or record, `time` in seconds since the epoch, `line` 1-based, `status`
+    """An API error. `id` is that of its message or record, `time` in seconds since 1970, `line` 1-based, `status`
     the HTTP status and `kind` the provider's or the agent's name of it, where they are recorded."""
 
     id: str

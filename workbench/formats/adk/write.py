@@ -94,7 +94,7 @@ def _assign_times(output: Sequence[int | bytes], events: Sequence[Item]) -> list
 
 
 def _time(event: Any) -> float:
-    """Return the time of an event in seconds since the epoch, 0 without one."""
+    """Return the time of an event in seconds since 1970, 0 without one."""
     return seconds_of(dict_of(event).get("timestamp")) or 0.0
 
 

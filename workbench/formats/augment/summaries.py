@@ -21,7 +21,7 @@ class RecordedSummary:
     """A completed summary: messages `start`..`stop` of the file, the first of them the summary itself.
 
     `version` is set for flagged summaries (0 if it is missing) and None for the other forms, which are always sent.
-    `time` is in seconds since the epoch.
+    `time` is in seconds since 1970.
     """
 
     start: int
@@ -44,7 +44,7 @@ def epochs_of(
 ) -> tuple[Epoch, ...]:
     """Return the epochs of a file: one ended by each summary that replaced anything, and the current context.
 
-    `times[i]` is when the entry of message i finished, in seconds since the epoch. A summary is inserted before the
+    `times[i]` is when the entry of message i finished, in seconds since 1970. A summary is inserted before the
     exchanges that stay, so an older exchange after it was part of the epoch that it ended.
     """
     epochs: list[Epoch] = []

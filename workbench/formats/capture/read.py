@@ -91,7 +91,7 @@ def _answer(response: Any, request: ApiRequest, time: float | None) -> Message |
 
 
 def _exchanges(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[tuple[Any, Any, float | None]]:
-    """Yield (request body, response, seconds since the epoch) of each exchange, except requests that only count
+    """Yield (request body, response, seconds since 1970) of each exchange, except requests that only count
     tokens."""
     problems: list[LoadWarning] = []
     lines = [

@@ -74,7 +74,7 @@ class Event:
 
 
 def event_of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
-    """Return the compaction that a system line records, or None. `time`: seconds since the epoch, None if unknown."""
+    """Return the compaction that a system line records, or None. `time`: seconds since 1970, None if unknown."""
     if removed := _texts(dict_of(value.get("snipMetadata")).get("removedUuids")):
         return Event(Compaction("snip", time=time, way="removal"), removed=removed)
     if value.get("subtype") == "compact_boundary":

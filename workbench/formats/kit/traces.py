@@ -25,7 +25,7 @@ from workbench.session import LoadWarning, Message, Records, Session, SessionFac
 @dataclass(frozen=True, slots=True)
 class TracedCall:
     """A recorded call. `group` is the id of its conversation, session or trace, `id` its own, `parent` that of the
-    enclosing step. `time` is in seconds since the epoch; `tools` are definitions in an API's form."""
+    enclosing step. `time` is in seconds since 1970, UTC; `tools` are definitions in an API's form."""
 
     group: str
     id: str

@@ -16,7 +16,7 @@ from workbench.session import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Condensation:
-    """A condensation: its time in seconds since the epoch, and the tokens of the context before it."""
+    """A condensation: its time in seconds since 1970, and the tokens of the context before it."""
 
     time: float | None
     tokens: int | None
@@ -24,7 +24,7 @@ class Condensation:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A model request. `time` is in seconds since the epoch. `answer` is the index of its answer in the history, which
+    """A model request. `time` is in seconds since 1970. `answer` is the index of its answer in the history, which
     only Cline records, else None. `usage` is None if the request failed."""
 
     time: float

@@ -24,7 +24,7 @@ _NOTICE = 1
 
 @dataclass(frozen=True, slots=True)
 class ContextEdit:
-    """Replacements made at one `time`, in seconds since the epoch. `texts`: new texts by index of message and block.
+    """Replacements made at one `time`, in seconds since 1970. `texts`: new texts by index of message and block.
     `truncates`: they include the note about omitted messages, so messages were omitted as well."""
 
     time: float

@@ -27,8 +27,7 @@ def start_client(
 ) -> Any:  # fmt: skip
     """Start the client class `kind` of the package `sdk`, without retries and with bounds on answers. `timeout_s`:
     seconds to wait for each byte. With `key` None the client finds one itself. `foreign`: headers
-    of the environment, not sent to a connection's own address. Raises BadInput, without `secrets`, if the client cannot
-    start."""
+    not sent to a connection's own address. Raises BadInput, without `secrets`, if the client cannot start."""
     if not is_address(connection.url):  # the client's message would contain half of it, perhaps half of a password
         raise BadInput(f"The client of {connection.name} cannot start: {connection.address_source} {BAD_ADDRESS}.")
     headers: Any = {

@@ -1,4 +1,4 @@
-"""Tab of rework: what the agent and its user did again after each recorded compaction."""
+"""Tab of rework: work that the agent and its user repeated after each recorded compaction."""
 
 from __future__ import annotations
 
