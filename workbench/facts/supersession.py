@@ -113,9 +113,10 @@ def _is_one_valued(old: Topic, new: Topic, head: _Words, tail: _Words, was: _Wor
     if old.orders or not (head or any(word in FUNCTION_WORDS for word in tail)):
         return False
     behind_noun = bool(head) and _is_content(head[-1]) and head[-1] not in old.names
-    if old.names.issuperset(was):
-        return not behind_noun and new.names.issuperset(now)
-    labels = behind_noun and was[0].isdigit() and len(was[0]) < 3 and not head[-1].endswith("s")
+    if old.names >= {*was} - {"the"}:
+        return not behind_noun and new.names >= {*now} - {"the"}
+    counts = bool(tail) and _is_content(tail[0])
+    labels = behind_noun and not counts and was[0].isdigit() and len(was[0]) < 3 and not head[-1].endswith("s")
     address = was[0][0].isdigit() and not old.names.isdisjoint(was)  # "3 Mill Lane"
     return not (address or labels) and len(_changed(old, new)) < 2
 

@@ -101,7 +101,8 @@ def topic_of(text: str, language: str) -> Topic:
         cues.add("forbids")
     if any(signs("if").match(clause.strip()) for clause in clauses):
         cues.add("once")
-    known = () if language == "german" else values.get("name", ())  # in German every noun has a capital letter
+    # in German every noun has a capital letter, but two in a row are a name
+    known = [name for name in values.get("name", ()) if " " in name or language != "german"]
     orders = len(words) > 1 and words[1] != "," and _ORDER.match(words[0]) is not None
     terms = frozenset(terms_of(text))
     return Topic(

@@ -19,7 +19,8 @@ _DAYS = [
     "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
     "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
 ]  # fmt: skip
-_MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
+_MONTH = rf"({'|'.join(_MONTHS)})(?:r?uary|ch|il|[ey]|ust|t|t?ember|ober)?(?![a-z])\.?"
+_IS_MONTH = re.compile(_MONTH)
 _DAY = rf"({'|'.join(reversed(_DAYS))}|\d{{1,2}}(?=\D|\Z))(?:st|nd|rd|th)?"
 DATE = re.compile(
     rf"\b(?:{_DAY} (?:of )?{_MONTH}|{_MONTH} {_DAY}"
@@ -90,7 +91,7 @@ def values_by_kind(text: str, languages: tuple[str, ...] = ("en",)) -> dict[str,
     for match in _NAME.finditer(rest):
         low = match[0].lower()
         is_word = low in FUNCTION_WORDS or low in NUMBER_WORDS or low in units("english")
-        if not is_word and low[:3] not in _MONTHS:
+        if not is_word and not _IS_MONTH.match(low):
             found["name"].add(match[0])
     return {kind: frozenset(several) for kind, several in found.items()}
 
