@@ -99,7 +99,7 @@ def unquoted(context: Context, outcome: Outcome) -> list[LedgerEntry]:
     """Entries that are no exact part of the message they name. A file is told by its path, however a call writes it."""
     number = numbering(context.shape)
     by_number = {number(index): message for index, message in enumerate(context.messages)}
-    earlier = {(one.kind, one.source) for one in (number.before.entries if number.before else ())}
+    earlier = {(one.kind, one.source) for one in number.before.entries}
     wrong = []
     for entry in entries_of(outcome):
         if entry.kind == "file" or (entry.kind, entry.source) in earlier:

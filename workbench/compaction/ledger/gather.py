@@ -27,6 +27,8 @@ from workbench.session import Message, Text
 
 OLD = -1
 """Index for an entry that no message of the context contains."""
+NO_LEDGER = Ledger(0, (), ())
+"""Earlier ledger of a context without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class FoundEntry:
     entry: LedgerEntry
     at: int = OLD
     last: int = OLD
+    name: str = ""
+    """Key of a mere name that messages mention."""
     weight: float = 1.0
     """Worth relative to others of its kind."""
     start: int = 0
@@ -52,16 +56,16 @@ Found = dict[tuple[EntryKind, str], FoundEntry]
 class Numbering:
     """Numbers of messages, counted from the session's first over all compactions.
 
-    `ledger`: index of the earlier ledger, None if there is none. It is followed by the messages that it lists as
+    `ledger`: index of the earlier ledger, `OLD` if there is none. It is followed by the messages that it lists as
     pinned, then by those after `upto`.
     """
 
-    ledger: int | None = None
-    before: Ledger | None = None
+    ledger: int = OLD
+    before: Ledger = NO_LEDGER
 
     def __call__(self, index: int) -> int:
         """Number of the message at an index of the context."""
-        if self.before is None or self.ledger is None or index <= self.ledger:
+        if index <= self.ledger:
             return index + 1
         after = index - self.ledger - 1
         pinned = self.before.pinned
@@ -73,12 +77,9 @@ class Numbering:
         Returns the numbers of the messages that follow the ledger out of order, and the number after which the others
         continue.
         """
-        out_of_order = list(staying)
-        if self.before is not None and self.ledger is not None:
-            in_order = self.ledger + 1 + len(self.before.pinned)
-            out_of_order += range(cut, in_order)
-            cut = max(cut, in_order)
-        return tuple(map(self, out_of_order)), self(cut) - 1
+        in_order = self.ledger + 1 + len(self.before.pinned)
+        out_of_order = (*staying, *range(cut, in_order))
+        return tuple(map(self, out_of_order)), self(max(cut, in_order)) - 1
 
 
 @per_shape
@@ -86,7 +87,7 @@ def numbering(shape: Shape) -> Numbering:
     """Numbering of this context's messages, by the newest ledger among them."""
     for index in range(len(shape.messages) - 1, -1, -1):
         if is_ledger(shape.messages[index]):
-            return Numbering(index, read_ledger(shape.masked_at(index).text))
+            return Numbering(index, read_ledger(shape.masked_at(index).text) or NO_LEDGER)
     return Numbering()
 
 
@@ -103,7 +104,7 @@ def ledger_entries(context: Context) -> tuple[FoundEntry, ...]:
 @newest_per_shape
 def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
     number = numbering(shape)
-    found = {_key(entry): FoundEntry(entry) for entry in (number.before.entries if number.before else ())}
+    found = {_key(entry): FoundEntry(entry) for entry in number.before.entries}
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
     rules = [*_instructions(shape, number)]
     for one in (*rules, *_user_sentences(shape, number, rules)):
@@ -118,7 +119,8 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
     commands = [fact for fact in facts if fact.kind == "command"]
     _resolve_errors(found, commands, number)
     _weigh_commands(found, commands)
-    return tuple(sorted(_with_request_states(found, shape, original), key=_importance))
+    entries = _with_request_states(found, shape, original)
+    return tuple(sorted(entries, key=lambda one: (one.entry.rank, -one.entry.source)))
 
 
 def _join_answers(found: Found) -> None:
@@ -130,10 +132,6 @@ def _join_answers(found: Found) -> None:
         if said and said.entry.source == entry.source and said.entry.state != "gone":
             found[_key(said.entry)] = replace(said, entry=replace(said.entry, detail=entry.detail))
             del found[key]
-
-
-def _importance(one: FoundEntry) -> tuple[int, int]:
-    return one.entry.rank, -one.entry.source
 
 
 def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
@@ -148,7 +146,7 @@ def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
 def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """Standing instructions; of two that contradict each other, the later one is in force."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
-    for one in standing_of(shape) if number.ledger is None else standing_rules(messages):
+    for one in standing_of(shape) if number.ledger == OLD else standing_rules(messages):
         index, source = place(one.fact)
         entry = LedgerEntry("instruction", one.fact.text, source)
         yield FoundEntry(_superseded(entry, place(one.superseded_by)[1]) if one.superseded_by else entry, index, index)
@@ -164,7 +162,7 @@ def _user_sentences(shape: Shape, number: Numbering, rules: Iterable[FoundEntry]
     messages, place = _with_earlier(shape, number, "user", "{}")
     superseded = {
         (one.fact.index, one.fact.text): place(one.superseded_by)[1]
-        for one in (sentence_states_of(shape) if number.ledger is None else sentence_states(messages))
+        for one in (sentence_states_of(shape) if number.ledger == OLD else sentence_states(messages))
         if one.superseded_by is not None
     }
     rule_texts = defaultdict[int, str](str)
@@ -235,8 +233,7 @@ def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: st
 
 def _earlier(number: Numbering, kind: EntryKind) -> list[LedgerEntry]:
     """Entries of one kind in an earlier ledger that are still in force."""
-    before = number.before.entries if number.before is not None else ()
-    return [entry for entry in before if entry.kind == kind and entry.state != "gone"]
+    return [entry for entry in number.before.entries if entry.kind == kind and entry.state != "gone"]
 
 
 def _agent_sentences(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
@@ -344,7 +341,7 @@ def _first_request(from_user: Sequence[FoundEntry], shape: Shape, original: Orig
     start = min((one.entry.source for one in from_user), default=0)
     oldest = [one for one in from_user if one.entry.source == start]
     if original is None:
-        return oldest if numbering(shape).before else ()
+        return oldest if numbering(shape).ledger != OLD else ()
     if original.id in shape.index_of:
         return oldest
     parts = [*typed_parts(original.text)]

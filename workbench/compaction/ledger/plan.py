@@ -95,11 +95,11 @@ def _fill_rest(found: LedgerSelection, plan: LedgerPlan, budget: int, narrative:
 
 
 def _most_chars(task: LedgerTask, step: QueueStep, least: int, most: int) -> int:
-    """Most characters, from `least` to less than the step's, that cost at most `most`."""
-    above = least + 1
+    """Most characters, to about 1 %, from `least` to less than the step's, that cost at most `most`."""
+    above = min(2 * least, step.chars)
     while above < step.chars and task.cost(step, above) <= most:
         least, above = above, min(2 * above, step.chars)
-    while above - least > 1:
+    while above - least > 1 + least // 100:
         middle = (least + above) // 2
         least, above = (middle, above) if task.cost(step, middle) <= most else (least, middle)
     return least
@@ -123,9 +123,8 @@ def _plan(found: LedgerSelection, budget: int, narrative: str) -> LedgerPlan:
         for index in range(queue.units[unit].start, queue.units[unit].stop)
         if index not in task.always and (message := task.message(index, chars)) is not context.messages[index]
     }
-    entries = tuple(
-        replace(queue.lines[line], entry=task.line(line, chars).entry) for line, chars in found.lines.items()
-    )
+    lines = ((queue.lines[line], task.line(line, chars).entry) for line, chars in found.lines.items())
+    entries = tuple(one if entry is one.entry else replace(one, entry=entry) for one, entry in lines)
     in_order = tuple(one.entry for one in sorted(entries, key=lambda one: (one.entry.source, one.start)))
     pinned, upto = numbering(context.shape).after_cut(staying, cut)
     left_out = _left_out(found)
@@ -144,8 +143,11 @@ def _plan(found: LedgerSelection, budget: int, narrative: str) -> LedgerPlan:
 def _left_out(found: LedgerSelection) -> tuple[tuple[str, int], ...]:
     """Counts of omitted entries by group. Mere names are not counted."""
     queue = found.queue
-    missing = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere, found.lines)
-    entries = (queue.lines[line].entry for line in sorted(missing) if not found.tail_has(line))
+    entries = (
+        one.entry
+        for line, one in enumerate(queue.lines)
+        if not one.name and line not in found.lines and line not in found.elsewhere and not found.tail_has(line)
+    )
     return counted_by_group(entries, found.task.language)
 
 

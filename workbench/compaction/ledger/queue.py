@@ -85,16 +85,14 @@ class Queue:
     """Things to keep and their steps, best first.
 
     `unit_of`: unit number of each message, `OLD` before the first unit. `longest`: characters of each unit's longest
-    text. `keys`: key of each line that is only a name. `unnamed`: lines of files that their message does not name (a
-    shell's `src/*.py`). `front`: index of the first message after the instructions and the environment that the agent
-    describes first.
+    text. `unnamed`: lines of files that their message does not name (a shell's `src/*.py`). `front`: index of the first
+    message after the instructions and the environment that the agent describes first.
     """
 
     lines: tuple[FoundEntry, ...]
     units: tuple[Span, ...]
     unit_of: Sequence[int]
     longest: Sequence[int]
-    keys: Mapping[int, str]
     unnamed: frozenset[int]
     front: int
     steps: tuple[QueueStep, ...]
@@ -129,10 +127,8 @@ def queue_of(context: Context, user_percent: float = USER_PERCENT) -> Queue:
 def _queue(shape: Shape, key: tuple[tuple[FoundEntry, ...], float]) -> Queue:
     found, user_percent = key
     named = [*_named(shape, found)]
-    current = {line.entry.text for line, _ in named}
-    own = (line for line in found if not (line.entry.in_passing and line.entry.text in current))
-    lines = (*own, *(line for line, _ in named))
-    keys = {len(lines) - len(named) + place: key for place, (_, key) in enumerate(named)}
+    current = {line.entry.text for line in named}
+    lines = (*(line for line in found if not (line.entry.in_passing and line.entry.text in current)), *named)
     units = _units(shape)
     unit_of = [OLD] * len(shape.messages)
     for number, unit in enumerate(units):
@@ -142,7 +138,7 @@ def _queue(shape: Shape, key: tuple[tuple[FoundEntry, ...], float]) -> Queue:
     steps = [*_line_steps(shape, lines), *_unit_steps(shape, units, longest, front)]
     steps.sort(key=lambda step: step.rank, reverse=True)
     ordered = tuple(_with_share_for_user(steps, lines, units, shape, user_percent / 100))
-    return Queue(lines, units, unit_of, longest, keys, frozenset(_unnamed(shape, lines)), front, ordered)
+    return Queue(lines, units, unit_of, longest, frozenset(_unnamed(shape, lines)), front, ordered)
 
 
 def _with_share_for_user(
@@ -184,28 +180,25 @@ def _unnamed(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[int]:
                 yield number
 
 
-def _named(shape: Shape, found: Sequence[FoundEntry]) -> Iterator[tuple[FoundEntry, str]]:
-    """Names as entries with their keys, except names that have an entry of their own."""
+def _named(shape: Shape, found: Sequence[FoundEntry]) -> Iterator[FoundEntry]:
+    """Names as entries, except names that have an entry of their own."""
     number = numbering(shape)
     own = {one.entry.text for one in found if not one.entry.in_passing}
     own.update(ending for one in found if one.entry.kind == "file" for ending in endings(one.entry.text))
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
-            yield FoundEntry(LedgerEntry(kind, name.text, number(name.last), state), name.last, name.last), name.key
+            yield FoundEntry(LedgerEntry(kind, name.text, number(name.last), state), name.last, name.last, name.key)
 
 
 def _units(shape: Shape) -> tuple[Span, ...]:
     """Messages after leading system messages and earlier summaries, in spans that no cut may separate. A summary that
     calls a tool is part of the first unit: some agents put the first call after their summary into it."""
-    known, torn = numbering(shape).ledger, shape.open_across
-    ledger = -1 if known is None else known
+    ledger, torn = numbering(shape).ledger, shape.open_across
     last = 1 + max(shape.lead - 1, *shape.summaries[-1:], ledger)
-    start = next(cut for cut in range(last, -1, -1) if not torn[cut])
-    if start <= ledger:
-        start = next(cut for cut in range(last, len(shape.messages) + 1) if not torn[cut])
-    cuts = [cut for cut in range(start, len(shape.messages) + 1) if not torn[cut]]
-    return tuple(Span(a, b) for a, b in pairwise(dict.fromkeys([start, *cuts])))
+    cuts = [cut for cut in range(len(shape.messages) + 1) if not torn[cut]]
+    start = max(cut for cut in cuts if cut <= last)
+    return tuple(Span(a, b) for a, b in pairwise(cuts) if a >= start and a > ledger)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

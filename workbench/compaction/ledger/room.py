@@ -131,10 +131,10 @@ class LedgerSelection:
     # --- lines ---
 
     def _line(self, step: QueueStep, most: int) -> bool:
-        number = step.thing
-        if self.tail_has(number, step.chars) or self.queue.keys.get(number) in self._present:
+        number, of_line = step.thing, self.queue.lines[step.thing]
+        if self.tail_has(number, step.chars) or of_line.name in self._present:
             return True
-        of_line, line = self.queue.lines[number], self.task.line(number, step.chars)
+        line = self.task.line(number, step.chars)
         entry, cost = line.entry, line.cost
         # An unanswered message is kept, with as much of its pastes as there is room for.
         is_kept_paste = entry.is_pasted and of_line.last in self.task.context.shape.unread

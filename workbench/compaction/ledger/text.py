@@ -159,7 +159,9 @@ def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
     for number, (key, run) in enumerate(runs):
         groups.setdefault(key if isinstance(key, SharedFolder) else number, []).extend(run)
     for folder, group in groups.items():
-        if len(group) > 1 and isinstance(folder, SharedFolder):
+        if len(group) == 1:
+            yield line_of(group[0])
+        elif isinstance(folder, SharedFolder):
             yield folder.opening + NAMES_BETWEEN.join(_items(folder, group))
         elif group[0].is_sentence:
             yield line_of(_joined(group))
@@ -245,24 +247,14 @@ def read_ledger(text: str) -> Ledger | None:
     body, _, narrative = body.partition(f"\n\n{words.narrative}\n")
     entries: list[LedgerEntry] = []
     left_out: tuple[tuple[str, int], ...] = ()
-    for part in _parts(body):
+    # No line of an entry is empty.
+    for part in (part.split("\n") for part in re.split(r"\n{2,}", body.strip("\n"))):
         if part[0].startswith(words.left_out):
             left_out = tuple(_counted(part[0].removeprefix(words.left_out)))
         elif (kind := _KIND_OF.get(part[0].removeprefix("## "))) is not None:
             entries.extend(_read_entries(kind, part[1:]))
     pinned = tuple(int(number) for number in (opening[2] or "").split())
     return Ledger(int(opening[1]), pinned, tuple(entries), narrative, left_out, language)
-
-
-def _parts(body: str) -> Iterable[list[str]]:
-    """Lines of each part: a heading with its entries, or a single line. No line of an entry is empty."""
-    part: list[str] = []
-    for line in [*body.split("\n"), ""]:
-        if line:
-            part.append(line)
-        elif part:
-            yield part
-            part = []
 
 
 def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[LedgerEntry]:

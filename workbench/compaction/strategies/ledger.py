@@ -25,7 +25,7 @@ from workbench.compaction.excerpt import Excerpt, labelled_style
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.head import head_of
 from workbench.compaction.invariants import pinned_with_pairs, with_pairs, with_verdict
-from workbench.compaction.ledger.gather import narratives_of, numbering
+from workbench.compaction.ledger.gather import OLD, narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
 from workbench.compaction.ledger.queue import USER_PERCENT
@@ -299,7 +299,7 @@ def budget_of(context: Context, policy: LedgerPolicy) -> ResultBudget:
 def _earlier_ledger(context: Context) -> frozenset[int]:
     """Index of an earlier ledger, as a set. It is never kept, because its entries go into the new one."""
     index = numbering(context.shape).ledger
-    return frozenset() if index is None else frozenset([index])
+    return frozenset() if index == OLD else frozenset([index])
 
 
 STRATEGY = Strategy(
