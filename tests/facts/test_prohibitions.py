@@ -25,6 +25,8 @@ from workbench.facts.prohibitions import prohibitions
         ("**Never use `--headed`** — no display server available", ["flag --headed"]),
         ("Do NOT use a subagent.", ["tool subagent"]),
         ("Never use the WebSearch tool.", ["tool WebSearch"]),
+        ("Never use the Bash tool or the Task tool.", ["tool Bash", "tool Task"]),
+        ("Do not call `web_search`.", ["tool web_search"]),
         ("Do not edit anything under vendor/", ["write vendor/"]),
         ("Don't touch the legacy/ folder.", ["touch legacy/"]),
         ("IMPORTANT: never edit files under `src/gen/**`!", ["write src/gen/**"]),
@@ -33,6 +35,8 @@ from workbench.facts.prohibitions import prohibitions
         ("Don't read .env", ["read .env"]),
         ("Let ESLint catch it, and do not hand-edit files in `out/`.", ["write out/ by hand"]),
         ("**Never commit to `main`.**", ["commit main"]),
+        ("Never commit to the main branch.", ["commit main"]),
+        ("Never push to `main` or the staging branches.", ["push main", "push staging"]),
         ("Stage explicit paths only, and never push directly to main or master.", ["push main", "push master"]),
     ],
 )  # fmt: skip

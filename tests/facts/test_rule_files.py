@@ -119,6 +119,21 @@ def test_a_numbered_list_of_a_file_keeps_its_numbers() -> None:
     assert one.text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1: a", "a"),
+        ("1: a\nb", "a\nb"),
+        ("1: a\nb\nc", "1: a\nb\nc"),
+        ("1: a\n2: b\nc\nd", "a\nb\nc\nd"),
+        ("1: a\n2: b\nc\nd\ne", "1: a\n2: b\nc\nd\ne"),
+    ],
+)
+def test_line_numbers_are_removed_if_half_of_the_lines_have_them(text: str, found: str) -> None:
+    (one,) = rule_files(_read(text, file_path="/shop/CLAUDE.md"))
+    assert one.text == found
+
+
 def test_a_command_that_prints_the_file_reads_it() -> None:
     (one,) = rule_files(_read("- Never push to main.", tool="bash", command="cat AGENTS.md"))
     assert (one.path, one.rules) == ("AGENTS.md", ("Never push to main.",))

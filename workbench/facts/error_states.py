@@ -143,7 +143,7 @@ class ErrorStates:
             if last in later or (soon and stem and any(_command_stem(part) == stem for part in later)):
                 yield number, f"{quoted_command(one)} succeeded soon after"
                 return
-            if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in later):
+            if any(part.startswith(_CONCLUSIONS.get(stem, ())) for part in later):
                 yield number, f"concluded by {quoted_command(one)}"
                 return
 

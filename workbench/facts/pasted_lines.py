@@ -130,7 +130,7 @@ def is_code(line: str) -> bool:
         + (_CODE_END.search(line) is not None)
         + (_sign_share(line) >= 0.12)
         + (line[0] in " \t")
-        + (max((len(word) for word in line.split()), default=0) >= 60)
+        + (max(map(len, line.split())) >= 60)
     )
     return marks >= (3 if _is_prose(line) else 2)
 

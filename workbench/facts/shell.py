@@ -123,7 +123,7 @@ def _target_path(source: str, to: str, several: bool) -> str:
     """Return the path to which a source is moved or copied. The target is a folder if it ends with a slash, has several
     sources, or has no extension while the source has one."""
     name = posixpath.basename(source.rstrip("/"))
-    folder = several or to.endswith("/") or to in (".", "..") or posixpath.basename(to) == ".."
+    folder = several or to.endswith("/") or posixpath.basename(to) in (".", "..")
     folder = folder or ("." in name.lstrip(".") and "." not in posixpath.basename(to))
     return posixpath.join(to, name) if folder else to
 

@@ -189,7 +189,7 @@ def _patch(tool_input: ToolInput) -> tuple[ToolAction, ...]:
 
 def _shell(tool_input: ToolInput) -> tuple[ToolAction, ...]:
     """Return the actions of a shell call without its `bash -lc` wrapper; a patch in it counts as file actions."""
-    if (is_input := tool_input.get("is_input")) and str(is_input).lower() == "true":
+    if str(tool_input.get("is_input")).lower() == "true":
         return ()
     commands = tool_input.get("commands")
     if isinstance(commands, list):
