@@ -95,11 +95,11 @@ def _fill_rest(found: LedgerSelection, plan: LedgerPlan, budget: int, narrative:
 
 
 def _most_chars(task: LedgerTask, step: QueueStep, least: int, most: int) -> int:
-    """Most characters, to about 1 %, from `least` to less than the step's, that cost at most `most`."""
+    """Most characters, from `least` to less than the step's, that cost at most `most`."""
     above = min(2 * least, step.chars)
     while above < step.chars and task.cost(step, above) <= most:
         least, above = above, min(2 * above, step.chars)
-    while above - least > 1 + least // 100:
+    while above - least > 1:
         middle = (least + above) // 2
         least, above = (middle, above) if task.cost(step, middle) <= most else (least, middle)
     return least
