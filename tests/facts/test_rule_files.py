@@ -153,6 +153,34 @@ def test_other_results_are_no_rule_files(messages: list[Message]) -> None:
     assert rule_files(messages) == ()
 
 
+def test_files_are_in_the_order_of_the_messages() -> None:
+    system = Message("s1", "system", (Text(GEMINI),))
+    meta = Message("m1", "user", (Text(CODEX),), "meta")
+    read = _read("Never.", file_path="AGENTS.md")
+    found = rule_files([Message("m0", "user", (Text("Go on."),)), *read, meta, system])
+    assert [(one.path, one.index) for one in found] == [("AGENTS.md", 2), ("/shop/AGENTS.md", 3), ("GEMINI.md", 4)]
+    assert [one.index for one in files_in_text(GEMINI)] == [None]
+
+
+def test_other_calls_do_not_hide_the_one_that_reads() -> None:
+    failed, read = _read("No.", file_path="CLAUDE.md", error=True), _read("Never.", file_path="AGENTS.md")
+    again = [
+        Message("a2", "assistant", (ToolUse("c2", "Read", {"file_path": "AGENTS.md"}),)),
+        Message("t2", "tool", (ToolResult("c2", (Text(" Never.\n"),)),)),
+    ]
+    assert [(one.index, one.text) for one in rule_files([*failed, *again])] == [(3, " Never.\n")]
+    assert [one.path for one in rule_files(read)] == ["AGENTS.md"]
+
+
+def test_unnamed_files_have_numbers_and_lose_blank_lines_only() -> None:
+    text = "<user_instructions>\n\n  a\n</user_instructions>" * 2
+    assert [(one.path, one.text) for one in files_in_text(text)] == [("AGENTS.md", "  a"), ("AGENTS.md 2", "  a")]
+    (one,) = files_in_text(CODEX.replace("/shop", "/shop/ "))
+    assert one.path == "/shop/ /AGENTS.md"
+    (one,) = files_in_text(CODEX.replace("/shop", "/shop/"))
+    assert one.path == "/shop/AGENTS.md"
+
+
 def test_only_what_the_agent_added_counts() -> None:
     added = Message("m1", "user", (Text(CODEX, injected=True), Text("Go on.")))
     typed = Message("m2", "user", (Text(CODEX),))
@@ -196,6 +224,21 @@ def test_sentences_that_instruct_are_rules_each_once_and_on_one_line() -> None:
         "Do not edit generated files.",
         "Prefer named exports.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Never push\n# Never pull\nto main.", ("Never push",)),
+        ("Never push <!-- now -->to main.", ("Never push to main.",)),
+        ("Never push\r\nto main.", ("Never push to main.",)),
+        ("Never push\n> Never pull\nto main.", ("Never push to main.",)),
+        ("Never push\nC# to main.", ("Never push C# to main.",)),
+        ("- [ ] Never push\n- [x] Never pull\n2) Never stash", ("Never push", "Never pull", "Never stash")),
+    ],
+)
+def test_where_a_paragraph_ends(text: str, found: tuple[str, ...]) -> None:
+    assert rules_of(text) == found
 
 
 def test_a_long_file_has_the_rules_that_a_short_one_has() -> None:

@@ -104,7 +104,7 @@ _BRANCH = r"`?(?:main|master|trunk|develop|dev|production|prod|staging)`?(?: bra
 _FROM = r"from now on|in this (?:repo|repository|project|codebase|session)|here"
 _NOT = (
     r"(?:\b(?:you|we|agents?|claude|codex) )?\b(?:(?:must|should|shall) (?:never|not)|never|(?:must|should)n't|"
-    r"(?:please )?(?:do not|don't|dont))(?: (?:ever|directly|manually|just|please))*"
+    r"(?:please )?(?:do not|don't|dont))(?: (?:ever|directly|manually(?! edit)|just|please))*"
 )
 _USE = r"(?:run|use|call|execute|invoke|launch|pass|add)"
 _EDIT = (
