@@ -646,6 +646,13 @@ def test_of_two_statements_of_one_subject_the_later_counts_over_generations() ->
     assert by_text["My flight to Lund is on 4 May."] in (("first", 7), ("gone", 7)), "when unsure both stay"
 
 
+def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:
+    told = "The root cause is that the kettle has no lid."
+    talk = [user("u", "Why?"), agent("a", f"I look at the kettle. {told}"), *loop("l", 3), user("v", "And now?")]
+    found = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "decision"]
+    assert [(one.text, one.source) for one in found] == [(told, 2)]
+
+
 def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() -> None:
     before = Ledger(40, (), (LedgerEntry("identifier", "retry_limit", 7), LedgerEntry("identifier", "parse_row", 9)))
     talk = [

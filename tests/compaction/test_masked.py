@@ -21,7 +21,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.ledger.entries import LedgerEntry
-from workbench.compaction.ledger.gather import FoundEntry, _agent_sentences, ledger_entries, numbering
+from workbench.compaction.ledger.gather import FoundEntry, _agent_sentences, _reasons, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
 from workbench.compaction.ledger.plan import ledger_text
@@ -259,7 +259,13 @@ def test_f02_what_a_summary_carries_and_how_a_session_began_bear_no_secret() -> 
 def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
     said = f"I decided to use {SET} instead of the vault, because it is down."
     shape = context_of([user("u", f"Always use {SET} here."), agent("a", said, call("c", command=SET))]).shape
-    made = (names_of(shape), _agent_sentences(shape, numbering(shape)), _instructions(shape), calls_of(shape))
+    made = (
+        names_of(shape),
+        [*_reasons(shape, numbering(shape))],
+        [*_agent_sentences(shape, numbering(shape))],
+        _instructions(shape),
+        calls_of(shape),
+    )
     assert MASK in repr([*made[1]])
     assert not any(has_part_of_secret([*one]) for one in made)
 

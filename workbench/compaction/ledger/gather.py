@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -114,7 +115,7 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
         if entry := _entry_of(fact, number(fact.index)):
             found[_key(entry)] = _updated(found.get(_key(entry)), entry, fact.index)
     _join_answers(found)
-    for one in _agent_sentences(shape, number):
+    for one in (*_reasons(shape, number), *_agent_sentences(shape, number)):
         found.setdefault(_key(one.entry), one)
     commands = [fact for fact in facts if fact.kind == "command"]
     _resolve_errors(found, commands, number)
@@ -234,6 +235,28 @@ def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: st
 def _earlier(number: Numbering, kind: EntryKind) -> list[LedgerEntry]:
     """Entries of one kind in an earlier ledger that are still in force."""
     return [entry for entry in number.before.entries if entry.kind == kind and entry.state != "gone"]
+
+
+_REASON = re.compile(
+    r"\b(?:instead(?: of)?|rather than|decided?|deciding|going with|go with|switch(?:ed|ing)? to|prefer|settled|"
+    r"no longer|won't|chose|root cause|turns out|the (?:fix|cause|problem|issue|reason|plan|approach) (?:is|was)|"
+    r"stattdessen|plutôt que|en lugar de|em vez de|вместо)\b|而不是|改用|原因是"
+)
+LONGEST_REASON = 300
+REASON_WEIGHT = 0.4
+"""Weight of a sentence that gives a reason or changes course, relative to a decision."""
+
+
+def _reasons(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
+    """Sentences in which the agent gives a reason or an alternative. They may not be decisions, but they state most of
+    the reasons for decisions."""
+    for index, message in enumerate(shape.masked):
+        if index == number.ledger or not is_agent_message(message):
+            continue
+        for sentence in sentences(message_prose(message)):
+            if len(sentence) <= LONGEST_REASON and _REASON.search(sentence.lower()):
+                entry = LedgerEntry("decision", sentence, number(index))
+                yield FoundEntry(entry, index, index, weight=REASON_WEIGHT)
 
 
 def _agent_sentences(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:

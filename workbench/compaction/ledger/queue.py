@@ -210,6 +210,7 @@ _BETWEEN = 5
 _WORTH = {
     ("instruction", "gone"): 0.05,
     ("user", "gone"): 0.01,
+    ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
     ("file", "created"): 1.2,
@@ -254,8 +255,9 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
 """Placeholder for a name that only an earlier ledger has."""
 
-_DECAY, _NEW = 0.4, 8
-"""Decay with age: a worth, except a sentence's, is divided by (1 + messages since / `_NEW`) to this power."""
+_OLDER, _OLDER_DEEDS, _NEW = 0.3, 0.45, 8
+"""Decay with age: a worth, except a sentence's, is divided by (1 + messages since / `_NEW`) to this power; the second
+is for files, commands and names."""
 
 
 def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep]:
@@ -263,7 +265,8 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
     newest = len(shape.messages)
     for number, line in enumerate(lines):
         entry = line.entry
-        newness = 1.0 if entry.is_sentence else (1 + (newest - max(line.last, 0)) / _NEW) ** -_DECAY
+        power = _OLDER_DEEDS if entry.kind in ("file", "command", "identifier", "number") else _OLDER
+        newness = 1.0 if entry.is_sentence else (1 + (newest - max(line.last, 0)) / _NEW) ** -power
         if entry.in_passing:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
             rank = Rank(Priority.WORTH, 4 * worth / (_length(entry) + _BETWEEN))
