@@ -33,6 +33,10 @@ LONG = "Use rye. And bake it longer."
         ({"question": "Well?", "follow_up": [{"text": "Go on", "mode": None}]}, "Go on", [("Go on", "Well?", True)]),
         ({"question": 7, "questions": "no"}, "Rye", [("Rye", "", False)]),
         ("no object", "Rye", [("Rye", "", False)]),
+        ({"questions": [7, TIME]}, "1 h", [("1 h", "How long?", True)]),
+        ({"questions": [7, TIME]}, "3 h", [("3 h", "How long?", False)]),
+        (TIME, "2 h\n3 h", [("2 h", "How long?", True), ("3 h", "How long?", False)]),
+        (BOTH, "Oat\n1 h\n3 h", [("Oat", "Which flour?", True), ("1 h", "How long?", True), ("3 h", "", False)]),
     ],
 )  # fmt: skip
 def test_a_choice_is_told_from_what_was_typed(given: Any, said: str, found: list[tuple[str, str, bool]]) -> None:

@@ -137,3 +137,43 @@ def test_long_texts_are_compared_as_bags_of_lines() -> None:
 def test_in_words() -> None:
     assert diffstat_text(()) == "0 files, +0 −0 lines"
     assert diffstat_text((FileChange("a", 3, 1),)) == "1 file, +3 −1 lines"
+
+
+def test_an_edit_of_a_written_file_replaces_the_first_place() -> None:
+    stat = stat_of(
+        ("Write", {"file_path": "/a", "content": "x\nx\nx"}),
+        ("Edit", {"file_path": "/a", "old_string": "x", "new_string": "y"}),
+        ("Write", {"file_path": "/a", "content": "y\nx\nx"}),
+    )
+    assert stat == (FileChange("/a", 4, 1, 3),)
+
+
+def test_numbered_fragments_are_in_the_order_of_their_numbers() -> None:
+    given = {"command": "str_replace", "path": "/a"}
+    given |= {
+        "old_str_10": "c",
+        "new_str_10": "d",
+        "old_str_2": "a",
+        "new_str_2": "b",
+        "old_str_3": 7,
+        "new_str_4": "e",
+    }
+    (called,) = calls_in([agent("a", "", call("c", "str_replace_editor", **given)), result("r", ("c", "x"))])
+    assert [(one.old, one.new) for one in text_replacements(called)] == [("a", "b"), ("", ""), ("", "e"), ("c", "d")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("", "", (0, 0)),
+        ("a\nb\nc", "a\nb\nc", (0, 0)),
+        ("a\nb\nc", "a\nx\nc", (1, 1)),
+        ("a\nb", "a\nb\nc", (1, 0)),
+        ("b\nc", "a\nb\nc", (1, 0)),
+        ("a\na", "a", (0, 1)),
+        ("a\nb\nc\nd", "b\nx\nd\ne", (2, 2)),
+    ],
+)
+def test_how_many_lines_an_edit_changes(old: str, new: str, changed: tuple[int, int]) -> None:
+    (one,) = stat_of(("Edit", {"file_path": "/a", "old_string": f"{old}\n-", "new_string": f"{new}\n-"}))
+    assert (one.added, one.removed) == changed

@@ -8,7 +8,7 @@ import pytest
 
 from tests.facts.talk import agent, call, ran, result, user
 from workbench.facts.calls import calls_in
-from workbench.facts.tasks import running_tasks
+from workbench.facts.tasks import changes_tasks, running_tasks, tasks_of
 from workbench.session import Message
 
 
@@ -77,3 +77,43 @@ def test_a_finished_command_does_not_run() -> None:
 )
 def test_a_task_ends_by_what_the_log_tells(later: tuple[Message, ...], runs: bool) -> None:
     assert bool(running(*SHELL, *later)) is runs
+
+
+@pytest.mark.parametrize(("before", "runs"), [(1_971, True), (1_972, False)])
+def test_where_a_result_is_searched_for_a_beginning(before: int, runs: bool) -> None:
+    """At the beginning 2 000 characters; "<shellId: 3 is still running" has 28, and a line break comes first."""
+    output = "1" * before + "\n<shellId: 3 is still running>" + "\n" + "1" * 600
+    assert running(*did("bash", {"command": "seq"}, output)) == ["3 seq 0"] * runs
+
+
+def test_a_beginning_is_not_joined_from_two_parts() -> None:
+    begin = "1" * 1_990 + "\nshellId: "
+    assert running(*did("bash", {"command": "seq"}, f"{begin}3 is still running" + "1" * 480)) == []
+
+
+def test_a_task_does_not_end_by_the_message_that_began_it() -> None:
+    assert running(*SHELL, user("notification: b7f3d2", kind="meta")) == []
+    assert running(user("notification: b7f3d2", kind="meta"), *SHELL) == ["b7f3d2 npm run dev 1"]
+    assert running(*SHELL, user("Notification: b7f3d2", kind="meta")) == ["b7f3d2 npm run dev 0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("TodoWrite", True), ("update_plan", True), ("TaskCreate", True), ("taskupdate", True), ("Read", False)],
+)
+def test_which_calls_change_tasks(name: str, changes: bool) -> None:
+    assert changes_tasks(call(name, {})) is changes
+
+
+@pytest.mark.parametrize(("before", "id"), [(190, "7"), (195, "")])
+def test_the_number_of_a_task_is_at_the_beginning_of_its_result(before: int, id: str) -> None:
+    made = did("TaskCreate", {"subject": "Oil"}, "x" * before + " Task #7")
+    done = did("TaskUpdate", {"taskId": "7", "status": "completed"}, "ok")
+    (task,) = tasks_of(calls_in([*made, *done]))
+    assert task.status == ("completed" if id else "pending")
+
+
+def test_an_update_without_a_number_updates_nothing() -> None:
+    made = did("TaskCreate", {"subject": "Oil"}, "none")
+    done = did("TaskUpdate", {"status": "completed"}, "ok")
+    assert [(one.text, one.index) for one in tasks_of(calls_in([*made, *done]))] == [("Oil", 0)]

@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, user
-from workbench.facts.standing import PIN_REASON, RULE_PROBABILITY, is_instruction, rules_in_text, standing_rules
+from workbench.facts.standing import (
+    PIN_REASON,
+    PROHIBITION,
+    RULE_PROBABILITY,
+    is_instruction,
+    rules_in_text,
+    standing_rules,
+)
 from workbench.facts.standing_signs import LONG_MESSAGE, Sentence, is_long, probabilities
+from workbench.facts.wording import LONGEST_SENTENCE
 
 SENTENCES = Path(__file__).with_name("sentences")
 
@@ -300,6 +308,28 @@ def test_pin_passages_stand_and_repetitions_count_once() -> None:
         messages[0].id,
     )
     assert (push.fact.text, push.fact.message) == ("never push.", messages[2].id)
+
+
+def test_the_text_around_a_pin_is_two_texts() -> None:
+    words = "Never push<Pin>a</Pin>Never pull</Pin>\nNever stash <pin> </pin>"
+    assert rules_in_text(words) == (
+        ("a", PIN_REASON),
+        ("Never push", PROHIBITION),
+        ("Never pull</Pin>", PROHIBITION),
+        ("Never stash", PROHIBITION),
+    )
+
+
+@pytest.mark.parametrize("begin", ["never push ", "NEVER push "])
+def test_a_repeated_rule_stands_at_its_last_place(begin: str) -> None:
+    messages = [user("Never push it."), user("Always name the ticket."), user(f"{begin}it.")]
+    found = [(one.fact.kind, one.fact.text, one.fact.index) for one in standing_rules(messages)]
+    assert found == [("instruction", "Always name the ticket.", 1), ("instruction", f"{begin}it.", 2)]
+
+
+@pytest.mark.parametrize(("chars", "found"), [(LONGEST_SENTENCE, 1), (LONGEST_SENTENCE + 1, 0)])
+def test_a_rule_is_no_longer_than_a_sentence(chars: int, found: int) -> None:
+    assert len(rules_in_text("Never push " + "x" * (chars - 12) + ".")) == found
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, result, user
-from workbench.facts.calls import calls_in
+from workbench.facts.calls import calls_in, last_line
 from workbench.facts.tools import actions_of
-from workbench.session import ToolUse
+from workbench.session import Message, ToolResult, ToolUse
 
 PATCH = (
     "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: src/old name.py\n@@\n-a\n+b\n"
@@ -101,6 +101,77 @@ def test_a_file_seen_before_is_modified_by_a_write() -> None:
     )
     messages = [user("go"), agent("", first, read), result(first, "ok"), result(read, "text"), agent("", second, again)]
     assert [c.actions[0].kind for c in calls_in(messages)] == ["created", "viewed", "modified", "modified"]
+
+
+def test_a_commit_makes_every_file_one_that_was_only_seen() -> None:
+    calls = [
+        call("Write", {"file_path": "a.py"}),
+        call("Edit", {"file_path": "b.py", "old_string": "a", "new_string": "b"}),
+        call("Bash", {"command": "git commit -am x"}),
+        call("Write", {"file_path": "a.py"}),
+        call("Bash", {"command": "git checkout ."}),
+    ]
+    messages = [message for one in calls for message in (agent("", one), result(one, "ok"))]
+    kinds = [[(action.kind, action.target) for action in one.actions] for one in calls_in(messages)]
+    assert kinds[3:] == [[("modified", "a.py")], [("reverted", "a.py"), ("command", "git checkout .")]]
+
+
+def test_results_are_in_messages_of_tools_or_the_user() -> None:
+    used = call("Bash", {"command": "ls"})
+    for role, ok in (("tool", True), ("user", True), ("assistant", None), ("system", None)):
+        answer = Message("r1", role, result(used, "a").blocks)  # type: ignore[arg-type]
+        assert [one.ok for one in calls_in([agent("", used), answer])] == [ok]
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (None, ""),
+        ("", ""),
+        ("a\nb", "b"),
+        ("3 passed\nb", "3 passed"),
+        ("3 passed" + "\nb" * 13, "3 passed"),
+        ("3 passed" + "\nb" * 14, "b"),
+        ("b\n---\nExit code 1\nOutput:", "b"),
+        ("x" * 390 + " 3 passed\nb", "x" * 390 + " 3 passed"),
+        ("x" * 392 + " 3 passed\nb", "b"),
+        ("b\n" + "x" * 3_999, "x" * 3_999),
+        ("3 passed\n" + "x" * 3_990, "3 passed"),
+        ("3 passed\n" + "x" * 3_999, "x" * 3_999),
+    ],
+)
+def test_the_line_that_reports_an_outcome(output: str | None, line: str) -> None:
+    used = call("Bash", {"command": "ls"})
+    (block,) = result(used, output or "").blocks
+    assert isinstance(block, ToolResult)
+    assert last_line(None if output is None else block) == line
+
+
+def test_an_edit_that_failed_says_so_at_its_beginning() -> None:
+    used = call("Edit", {"file_path": "a", "old_string": "a", "new_string": "b"})
+    text = "patch verification failed"
+    assert calls_in([agent("", used), result(used, text)])[0].ok is False
+    assert calls_in([agent("", used), result(used, "It says " + text)])[0].ok is True
+    read = call("Read", {"file_path": "a"})
+    assert calls_in([agent("", read), result(read, text)])[0].ok is True
+
+
+@pytest.mark.parametrize(
+    ("started", "given", "known"),
+    [
+        ("Process running with session ID 9", {"session_id": 9}, True),
+        ("Process running with session ID 9", {"session_id": "9"}, True),
+        ("<shellId: b-1 is still running>", {"shellId": "b-1"}, True),
+        ("Command running in background with ID: b_1", {"bash_id": "b_1"}, True),
+        ("Command running in the background with id b_1", {"bash_id": "b_1"}, True),
+        ("Command running in background with ID: b_1", {"bash_id": ["b_1"]}, False),
+        ("x" * 1_990 + "\nProcess running with session ID 9", {"session_id": 9}, False),
+    ],
+)
+def test_a_later_call_tells_how_a_background_command_ended(started: str, given: dict[str, Any], known: bool) -> None:
+    first, later = call("Bash", {"command": "make test | tail"}), call("Poll", given)
+    messages = [agent("", first), result(first, started), agent("", later), result(later, "Exit code 1")]
+    assert calls_in(messages)[0].ok is (False if known else None)
 
 
 def test_a_failed_read_does_not_make_a_file_known() -> None:
