@@ -289,7 +289,7 @@ def _slack(call: _BilledCall, between: float, *, sure: bool) -> float:
 
 def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[Gap]:
     """Return the gaps of one model's calls. A gap begins where the difference between billed and expected tokens
-    changes by more than the slack since 1970's previous call (since 0 at its first), or has drifted too far. It
+    changes by more than the slack since the epoch's previous call (since 0 at its first), or has drifted too far. It
     ends where the difference returns to its earlier value."""
     sure, caches = calls[0].known or len(calls) > PRIOR_CALLS, any(call.cached for call in calls)
     ends = {call.epoch: call.number for call in calls}
