@@ -100,6 +100,58 @@ def test_paths_of_calls_and_of_words() -> None:
     ]
 
 
+def test_a_file_that_a_command_shows_is_seen() -> None:
+    refusal = "The user doesn't want to proceed with this tool use."
+    messages = [*ran("cat a.py", "x"), *ran("cat b.py", "x", is_error=True), *ran("cat c.py", refusal, is_error=True)]
+    found = [(f.kind, f.text, f.message, f.index, f.detail, f.ok) for f in find_facts(messages) if f.kind != "error"]
+    first, second, third = (messages[at].id for at in (0, 2, 4))
+    assert sorted(found, key=lambda one: (one[0], one[3])) == [
+        ("command", "cat a.py", first, 0, "x", True),
+        ("command", "cat b.py", second, 2, "x", False),
+        ("command", "cat c.py", third, 4, "refused by the user", False),
+        ("path", "a.py", first, 0, "viewed", True),
+        ("path", "b.py", second, 2, "viewed", False),
+    ]
+
+
+def test_an_address_is_known_once_in_a_message_without_the_sign_after_it() -> None:
+    words = [user("See https://a.org/b_c, https://a.org/b_c! and https://d.org/e?_*"), user("Or https://d.org/e: it")]
+    found = [(f.text, f.message, f.index) for f in kinds(find_facts(words), "url")]
+    first, second = (one.id for one in words)
+    assert found == [("https://a.org/b_c", first, 0), ("https://d.org/e", first, 0), ("https://d.org/e", second, 1)]
+
+
+def test_identifiers_and_numbers_are_counted_with_the_words_around_them() -> None:
+    words = user("`run-it` and `run-it`, 5 files and 5 files\nor `agent`, `agent`, `agent`\n2 rows")
+    found = [(f.kind, f.text, f.detail) for f in find_facts([words]) if f.kind in ("identifier", "number")]
+    assert found == [
+        ("identifier", "run-it", "name ×2"),
+        ("identifier", "agent", "name ×3"),
+        ("number", "5 files", "`run-it` and `run-it`, 5 files and 5 files"),
+        ("number", "2 rows", "2 rows"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "detail"),
+    [
+        ("ab " * 20, " ab" * 20, "ab " * 20 + "5 files" + " ab" * 20),
+        ("x" + "ab " * 20, " ab" * 20 + "x", "ab " * 19 + "5 files" + " ab" * 19),
+        ("x" * 70 + " ", " " + "x" * 70, "5 files"),
+        ("ab\n" + "ab " * 5, " ab" * 5 + "\nab", "ab " * 5 + "5 files" + " ab" * 5),
+    ],
+)
+def test_the_words_around_a_number_are_complete(before: str, after: str, detail: str) -> None:
+    (found,) = kinds(find_facts([user(f"{before}5 files{after}")]), "number")
+    assert found.detail == detail
+
+
+def test_a_path_has_the_message_that_mentions_it() -> None:
+    words = [user("Look at a.py."), agent("I see b.py.")]
+    found = [(f.text, f.message, f.index) for f in kinds(find_facts(words), "path")]
+    assert found == [("a.py", words[0].id, 0), ("b.py", words[1].id, 1)]
+
+
 def test_normal_paths() -> None:
     assert normal_path("C:\\x\\.\\a.go") == "C:/x/a.go"
     assert (normal_path(" "), normal_path("a\\b.py"), normal_path("a\\b/c.py")) == ("", "a/b.py", "a\\b/c.py")
@@ -134,6 +186,12 @@ def test_names_and_numbers() -> None:
         ("`hook:51` and `hook:51:3`", []),
         ("`a_hook:51` and `a_hook:60-62`", ["a_hook"]),
         ("`docs/setup.md:20` and `docs/setup.md:20`", []),
+        ("PR #12, #12, #13, 3f9a2bc, API_KEY_X", ["#12", "#13", "3f9a2bc", "API_KEY_X"]),
+        ("PR #12 and #13", ["PR #12", "#13"]),
+        ("550e8400-e29b-41d4-a716-446655440000", ["550e8400-e29b-41d4-a716-446655440000"]),
+        ("`in.SessionID` and `in.SessionID`, SessionID", ["in.SessionID"]),
+        ("`in.SessionID` and SessionID, SessionID", ["SessionID"]),
+        ("`SessionID` and `SessionID`", ["SessionID"]),
     ],
 )
 def test_what_is_no_identifier(words: str, found: list[str]) -> None:
@@ -648,6 +706,8 @@ def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
         ),
         ('["a.ts","b/c.ts"] and (src/d.ts) or [e](f/g.md)', ["a.ts", "b/c.ts", "src/d.ts", "f/g.md"]),
         ("a.ts(3,4): no; b.ts#L12-L14 and c.py::test_it", ["a.ts", "b.ts", "c.py"]),
+        ("see a/b:c.py and a\\b$c.py or ./x.py, a$b.py", ["x.py"]),
+        ("C:\\a.py, D:/b.py:3 or ab:c.py", ["C:/a.py", "D:/b.py"]),
         ("Node.js, Next.js and next.config.js, lib/node.js", ["next.config.js", "lib/node.js"]),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from tests.facts.talk import agent, call, ran, result, user
 from workbench.facts.calls import calls_in
 from workbench.facts.tasks import changes_tasks, running_tasks, tasks_of
-from workbench.session import Message
+from workbench.session import Message, Text
 
 
 def did(name: str, given: dict[str, Any], output: str) -> tuple[Message, Message]:
@@ -117,3 +117,16 @@ def test_an_update_without_a_number_updates_nothing() -> None:
     made = did("TaskCreate", {"subject": "Oil"}, "none")
     done = did("TaskUpdate", {"status": "completed"}, "ok")
     assert [(one.text, one.index) for one in tasks_of(calls_in([*made, *done]))] == [("Oil", 0)]
+
+
+def test_a_task_that_has_no_result_or_no_text() -> None:
+    used = call("TaskCreate", {"subject": " Oil  it "})
+    assert [(one.text, one.status) for one in tasks_of(calls_in([agent("", used)]))] == [("Oil it", "pending")]
+    listed = did("TodoWrite", {"todos": [{"content": "", "status": "pending"}, {"status": "pending"}, "x"]}, "ok")
+    assert tasks_of(calls_in(listed)) == ()
+
+
+def test_a_notice_of_the_system_ends_a_task() -> None:
+    notice = Message("s1", "system", (Text("b7f3d2 finished"),))
+    assert running(*SHELL, notice) == []
+    assert running(*SHELL, Message("a1", "assistant", notice.blocks)) == ["b7f3d2 npm run dev 0"]
