@@ -52,6 +52,7 @@ def test_a_negated_exception_is_an_only(text: str, plain: str) -> None:
 @pytest.mark.parametrize(
     ("text", "plain"),
     [
+        ("The counter starts at zero.", "The counter starts at 0h00."),
         ("Tea at half past four.", "Tea at 4h30."),
         ("The gate shuts at 11:05.", "The gate shuts at 11h05."),
         ("Ring at nine in the evening.", "Ring at 21h00."),

@@ -96,7 +96,7 @@ def _clock(match: re.Match[str], more: int) -> str:
     """Return a time as "18h30". A leading zero marks an hour that is surely before noon."""
     found = match.groupdict()
     hour, half = found["hour"], (found.get("half") or "").lower()
-    at = 60 * (_WORDS.get(hour.lower()) or int(hour)) + int(found.get("minute") or 0) + more
+    at = 60 * int(_WORDS.get(hour.lower(), hour)) + int(found.get("minute") or 0) + more
     if re.match(r"p|.*(?:noon|evening|night)", half):
         at += 720 * (at < 720)
     early = "0" if at < 600 and (re.match(r"a|.*morning", half) or hour[0] == "0") else ""
