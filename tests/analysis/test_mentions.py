@@ -114,7 +114,7 @@ def test_words_near_are_on_the_line_within_60_characters(text: str, near: set[st
         ("a b; c d && e f || g h | i j\nk l", ["a b", "c d", "e f", "g h", "k l"]),
         ("echo 'a; b' \"c && d\" ; x y <<EOF\nzz", ["echo 'a; b' \"c && d\"", "x y"]),
         ("a b | c; d | e", ["a b", "d"]),
-        ("a & b", ["a & b"]),
+        ("a & b X c", ["a & b X c"]),
         ("a <<X <<Y\nb", ["a"]),
         ("a 'x|y' | b", ["a 'x|y'"]),
         ("", [""]),

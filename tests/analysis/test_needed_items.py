@@ -220,3 +220,16 @@ def test_what_a_session_used_after_an_epoch() -> None:
 @pytest.mark.parametrize(("folder", "plain"), [("/canal/", "/canal"), ("/canal", "/canal"), (None, "")])
 def test_the_projects_folder(folder: str | None, plain: str) -> None:
     assert project_folder(replace(session_of(HEAD), cwd=folder)) == plain
+
+
+def test_items_that_were_looked_up_again_come_after_the_others() -> None:
+    later = (*looked("4f2a91c"), agent("4f2a91c"), agent("gates.py"))
+    several = (*HEAD, *later)
+    one = session_of(several, range(len(HEAD)), range(len(HEAD), len(several)))
+    assert used_after(one, 1) == (Item("path", "gates.py", ("gates.py",)), HASH)
+
+
+def test_two_sentences_are_used_at_once() -> None:
+    told = ("Barges from Utrecht carry turf.", "Keepers in Leiden ring bells.")
+    needed = needed_items([user(" ".join(told))], [agent("Barges carry turf.\nKeepers ring bells.")])
+    assert needed == tuple(sentence("stated", one) for one in told)

@@ -6,7 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.plots import LEVEL, MARK, Level, PlotLine, draw_plot, plot, shade, thin
+from workbench.analysis.plots import (
+    LEVEL,
+    MARK,
+    Level,
+    Plane,
+    PlotLine,
+    _dotted_points,
+    _end_letters,
+    _letters,
+    draw_plot,
+    plot,
+    round_numbers,
+    shade,
+    thin,
+)
 
 
 def test_a_saw_tooth_by_hand() -> None:
@@ -133,3 +147,60 @@ def test_of_each_stretch_the_first_the_highest_and_the_last_are_left() -> None:
     assert thin(points, 10) == points
     assert thin(points, 6) == [(0, 5), (1, 9), (4, 3), (5, 4), (6, 8), (9, 0)]
     assert thin(points, 3) == [(0, 5), (1, 9), (9, 0)]
+
+
+PLANE = Plane(first=0, last=30, top=100, columns=30, rows=10)
+
+
+def test_letters_lie_on_the_line_between_its_points() -> None:
+    """Each line has every 14th column; the second of two begins in the middle between those of the first."""
+    points = [(0, 0), (10, 100), (30, 60)]
+    assert list(_letters(PlotLine("A", points), ["A", "B"], PLANE)) == [(1.5, 15.0), (15.5, 89.0), (29.5, 61.0)]
+    assert list(_letters(PlotLine("B", points), ["A", "B"], PLANE)) == [(8.5, 85.0), (22.5, 75.0)]
+    assert list(_letters(PlotLine("A", [(2, 7), (3, 8), (4, 9)]), ["A"], PLANE)) == [(3, 8)]
+    assert list(_letters(PlotLine("A", []), ["A"], PLANE)) == []
+    many = "ABCDEFGH"
+    assert [x for x, _ in _letters(PlotLine("A", points), many, PLANE)] == [1.5, 17.5]
+
+
+def test_a_plane_maps_calls_to_columns_and_tokens_to_rows() -> None:
+    plane = Plane(first=10, last=30, top=50, columns=40, rows=10)
+    assert (plane.column(10), plane.column(15), plane.x(10.0), plane.x(0)) == (0, 10, 15, 10)
+    assert (plane.row(50), plane.row(0), plane.row(20)) == (0, 10, pytest.approx(6))
+
+
+def test_of_two_neighbouring_columns_one_point_is_dotted() -> None:
+    plane = Plane(first=0, last=10, top=100, columns=10, rows=10)
+    points = [(x, x) for x in range(10)]
+    assert list(_dotted_points(points, plane)) == [(x, x) for x in range(0, 10, 2)]
+    assert list(_dotted_points(points[1:], plane)) == [(1, 1), (2, 2), (4, 4), (6, 6), (8, 8)]
+
+
+def test_signs_stand_in_the_rows_where_their_lines_end() -> None:
+    lines = [
+        PlotLine("A", [(1, 95), (40, 5)]),
+        PlotLine("B", [(30, 0)]),
+        PlotLine("C", [(3, 96)]),
+        PlotLine("·", [(1, 1)]),
+    ]
+    assert _end_letters(lines, "", PLANE) == {0: "AC", 9: "B"}
+    assert _end_letters(lines, "A", PLANE) == {0: "C", 9: "B"}
+    assert _end_letters([PlotLine("A", [(31, 5)])], "", PLANE) == {}
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "about", "numbers"),
+    [
+        (0, 10, 5, [0, 2, 4, 6, 8]),
+        (0, 10, 10, list(range(10))),
+        (0, 10, 2, [0, 5]),
+        (0, 10, 1, [0]),
+        (3, 10, 3, [5]),
+        (0, 100, 5, [0, 20, 40, 60, 80]),
+        (0, 101, 5, [0, 50, 100]),
+        (0, 3, 9, [0, 1, 2]),
+        (5, 10.5, 6, [5, 6, 7, 8, 9, 10]),
+    ],
+)
+def test_round_numbers(least: float, most: float, about: int, numbers: list[int]) -> None:
+    assert round_numbers(least, most, about) == numbers
