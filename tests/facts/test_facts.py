@@ -519,6 +519,45 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
             "succeeded when tried again",
         ),
         ([edit("/p/t/a.ts", fails=True), edit("/p/u/a.ts")], "Edit /p/t/a.ts", "unknown", ""),
+        ([edit("/t/a.ts", fails=True), edit("/p/t/a.ts")], "Edit /t/a.ts", "resolved", "succeeded when tried again"),
+        ([edit("/p/t/a.ts", fails=True), edit("/t/a.ts")], "Edit /p/t/a.ts", "resolved", "succeeded when tried again"),
+        ([failing("git push"), failing("git push -u")], "`git push`", "open", ""),
+        (
+            [failing("go test ./a -run TestIt", "--- FAIL: TestIt (0s)"), ran("go test ./...", "ok  a")],
+            "`go test ./a -run TestIt`",
+            "resolved",
+            "succeeded when tried again",
+        ),
+        (
+            [
+                failing("go test ./a -run TestIt", "--- FAIL: TestIt (0s)"),
+                *[ran("ls", "")] * 59,
+                ran("go test ./...", "ok  a"),
+            ],
+            "`go test ./a -run TestIt`",
+            "resolved",
+            "succeeded after `ls`",
+        ),
+        (
+            [
+                failing("go test ./a -run TestIt", "--- FAIL: TestIt (0s)"),
+                *[ran("ls", "")] * 60,
+                ran("go test ./...", "ok  a"),
+            ],
+            "`go test ./a -run TestIt`",
+            "open",
+            "",
+        ),
+        (
+            [
+                failing("make x", f"a/x.go:3:1: {'y' * 900}"),
+                edit("/a/x.go"),
+                failing("make x", f"a/x.go:3:1: {'y' * 900}"),
+            ],
+            "`make x`",
+            "open",
+            "",
+        ),
         (
             [failing("./bin/look.sh a"), ran("./bin/look.sh b", "")],
             "`./bin/look.sh a`",

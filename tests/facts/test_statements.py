@@ -6,8 +6,9 @@ import pytest
 
 from tests.facts.talk import agent, call, user
 from workbench.facts.all_facts import find_facts
-from workbench.facts.statements import sentence_states, statement_facts
+from workbench.facts.statements import is_statement, sentence_states, statement_facts
 from workbench.facts.supersession import superseding
+from workbench.facts.wording import LONGEST_SENTENCE
 
 
 @pytest.mark.parametrize(
@@ -150,3 +151,28 @@ def test_what_corrects_a_statement_need_be_none_itself() -> None:
     (first, *_) = sentence_states([user(text) for text in said])
     assert first.superseded_by is not None
     assert first.superseded_by.text == said[1]
+
+
+@pytest.mark.parametrize(("chars", "states"), [(LONGEST_SENTENCE, True), (LONGEST_SENTENCE + 1, False)])
+def test_a_statement_is_no_longer_than_a_sentence(chars: int, states: bool) -> None:
+    sentence = "My budget is 956 dollars, " + "x" * (chars - 27) + "."
+    assert (len(sentence), is_statement(sentence)) == (chars, states)
+    assert [one.fact.text for one in sentence_states([user(sentence)])] == [sentence] * states
+
+
+def test_a_repeated_sentence_stands_at_its_last_place() -> None:
+    said = [user("The hull is green."), user("The mast is red. Is it?"), user("the hull is green.")]
+    assert [(one.fact.kind, one.fact.text, one.fact.message, one.fact.index) for one in sentence_states(said)] == [
+        ("stated", "The mast is red.", said[1].id, 1),
+        ("stated", "the hull is green.", said[2].id, 2),
+    ]
+
+
+def test_a_session_with_tool_calls_has_fewer_superseded_sentences() -> None:
+    names = "Ada Bert Cleo Dora Emil Fay Gus Hedy Ivo Jane Karl Lena Moe Nell Otto Pia Quin Rosa Sven Tess"
+    said = [user(f"Oil the hinges of {name} before lunch.") for name in names.split()]
+    said += [user("The movers are allowed 900 francs."), user("Actually, the movers may charge up to CHF 1,150.")]
+    old, new = sentence_states(said)[-2:]
+    assert (old.superseded_by, new.superseded_by) == (new.fact, None)
+    at_work = sentence_states([*said, agent("", call("Bash", {"command": "make"}))])
+    assert [one.superseded_by for one in at_work[-2:]] == [None, None]

@@ -177,6 +177,34 @@ def test_a_word_of_many_sentences_is_not_rare() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "updates"),
+    [
+        ("We work on part 20.", "We work on part 30.", False),
+        ("We work on part 200.", "We work on part 300.", True),
+        ("We sail with boats 12.", "We sail with boats 13.", True),
+        ("12 people sail with us.", "14 people sail with us.", True),
+        ("Our pilot is Ruth.", "Our pilot is Omar.", True),
+        ("Our pilot Ruth sails.", "Our pilot Omar sails.", False),
+        ("Never sail on Monday.", "Never sail on Tuesday.", False),
+        ("Never carry 12 people.", "Never carry 14 people.", True),
+        ("Our boat takes 12 people on board.", "Our boat takes 14 people on board, I think.", True),
+        ("Our boat takes 12 people on board.", "Our small boat takes 14 people on board.", False),
+        ("You must not use the crane at night.", "You may use the crane at night.", True),
+        ("You must not use the crane at night.", "You can use the crane.", False),
+        ("Answer in German.", "Now speak French please.", True),
+        ("Write the log in German.", "Answer in French now.", False),
+        ("It holds nine boats.", "Make that eight, please.", True),
+        ("It holds nine boats.", "Make that green.", False),
+    ],
+)
+def test_a_value_for_which_there_is_one_place(old: str, new: str, updates: bool) -> None:
+    """With tool calls, an update in other words needs more points, so the place decides."""
+    said = (*FILLER, old, new)
+    found = superseding(said, tuple(range(len(said))), works=True)
+    assert found[len(FILLER) :] == (len(FILLER) + 1 if updates else None, None)
+
+
+@pytest.mark.parametrize(
     ("sentence", "values"),
     [
         ("On the 18th of July at 9:30.", {"date": {"18.7"}, "time": {"9:30"}}),
