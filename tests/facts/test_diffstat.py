@@ -149,7 +149,7 @@ def test_an_edit_of_a_written_file_replaces_the_first_place() -> None:
 
 
 def test_numbered_fragments_are_in_the_order_of_their_numbers() -> None:
-    given = {"command": "str_replace", "path": "/a"}
+    given: dict[str, Any] = {"command": "str_replace", "path": "/a"}
     given |= {
         "old_str_10": "c",
         "new_str_10": "d",

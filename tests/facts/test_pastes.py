@@ -73,6 +73,16 @@ def test_of_prose_that_nobody_types_the_ends_are_the_persons() -> None:
     assert HEAD + TAIL < LONGEST_TYPED
 
 
+def test_the_typed_ends_of_a_document_are_its_outer_paragraphs() -> None:
+    line = "Words upon words, one after another.\n"
+    text = "Read.\n\nThis, too.\n\n" + line * (LONGEST_TYPED // len(line)) + "\nNow do it.\n\nAnd that."
+    assert [(sort, words[:24], words[-24:]) for sort, words in parted(text)] == [
+        ("own", "Read.\n\nThis, too.\n\n", "Read.\n\nThis, too.\n\n"),
+        ("document", line[:24], f"{line[-23:]}\n"),
+        ("own", "Now do it.\n\nAnd that.", "Now do it.\n\nAnd that."),
+    ]
+
+
 STEP = "Now do the next step.\n"
 
 
@@ -175,6 +185,8 @@ PLAN = "".join(f"## Part {n}\n\n{'The module reads its settings once. ' * 25}\n\
             f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}Leave the old file where it is.",
             ["own", "document", "own"],
         ),
+        (f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}Leave the file.\nOr not.", ["own", "document"]),
+        (f"Implement this plan:\n\n# Plan: settings\n\n{PLAN}(Leave the file.)", ["own", "document"]),
         (f"Implement this plan:\n\n# Plan: settings\n\n{PLAN[:2000]}", ["own"]),
         (f"Implement this plan:\n\n# Plan: settings\n\nI want one file.\n\n{PLAN}", ["own"]),
         (f"Implement this plan.\n\n# Plan: settings\n\n{PLAN}", ["own"]),
@@ -184,6 +196,8 @@ PLAN = "".join(f"## Part {n}\n\n{'The module reads its settings once. ' * 25}\n\
     ids=[
         "announced",
         "with a last paragraph",
+        "with two last lines",
+        "with last brackets",
         "too short",
         "in the first person",
         "not announced",

@@ -95,6 +95,7 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
         ("echo a > b.txt; echo c >> d.txt", [(C, "b.txt"), (M, "d.txt")]),
         ("npm test > log.txt 2>&1", [(C, "log.txt")]),
         ("npm test 2>/dev/null >&2", []),
+        ("ls > \ta; ls >\tb", [(C, "a"), (C, "b")]),
         ("npm test >&log; npm test >& 2; npm test &> all", [(C, "log"), (C, "all")]),
         ("cat > a.md <<'EOF'\nrm b > c\nEOF\nrm d", [(C, "a.md"), (D, "d")]),
         ("cat <<-EOF >a.md\n\trm b\n\tEOF\nrm d", [(C, "a.md"), (D, "d")]),
@@ -176,6 +177,7 @@ def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
             ],
         ),
         ("$x='a.md'; sc $x hi", [(C, "a.md")]),
+        ('sc "a b" hi; $x = "c d"; sc $x hi', [(C, "a b"), (C, "c d")]),
         ("$x ='b.md'; sc $x hi", [(C, "b.md")]),
         ("$x = 3; sc a$x hi; sc $y hi", [(C, "a3")]),
         (
@@ -389,6 +391,8 @@ def test_what_a_failing_line_did_all_the_same(line: str, said: str, did: list[tu
         ("a.log: user rejected the terms", False, False),
         ("a.log: user rejected the terms", True, True),
         ("rejected", True, False),
+        ("x" * 287 + "user declined", True, True),
+        ("x" * 288 + "user declined", True, False),
     ],
 )
 def test_who_turned_a_call_down(text: str, is_error: bool, refused: bool) -> None:

@@ -10,12 +10,12 @@ import pytest
 from tests.facts.talk import agent, user
 from workbench.facts.standing import (
     PIN_REASON,
-    PROHIBITION,
     RULE_PROBABILITY,
     is_instruction,
     rules_in_text,
     standing_rules,
 )
+from workbench.facts.standing_grammar import PROHIBITION
 from workbench.facts.standing_signs import LONG_MESSAGE, Sentence, is_long, probabilities
 from workbench.facts.wording import LONGEST_SENTENCE
 

@@ -60,6 +60,9 @@ TABLE: list[tuple[str, str, Any, list[Any]]] = [
     ("codex", "shell", {"command": ["bash", "-lc", HEREDOC]}, PATCHED),
     ("codex", "exec_command", {"cmd": f"{HEREDOC}\nls"}, [*PATCHED, ("command", "ls")]),
     ("codex", "apply_patch", {"input": MOVED}, [("deleted", "a"), ("created", "b")]),
+    ("codex", "apply_patch", {"input": "*** Move File: a"}, [("deleted", "a")]),
+    ("codex", "apply_patch", {"input": "*** Add File: a\n*** Move to: b"}, [("created", "a")]),
+    ("codex", "apply_patch", {"input": "*** Move to: b\n*** Update File: a"}, [("modified", "a")]),
     ("opencode", "patch", {"patchText": PATCH}, PATCHED),
 ]
 
