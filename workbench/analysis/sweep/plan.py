@@ -85,7 +85,7 @@ def _range(text: str, whole: bool) -> list[Number]:
     step = _number(step_text, whole) if step_text.strip() else 1 if whole else (last - first) / 10
     if step <= 0:
         raise ValueError(step)
-    count = int((last - first) / step + 1e-9) + 1
+    count = math.floor((last - first) / step + 1e-9) + 1
     if count > MOST_VALUES:
         raise BadInput(f"{text!r} gives more than {MOST_VALUES} values; take larger steps.")
     return [first + step * n if whole else round(first + step * n, 10) for n in range(max(count, 0))]
