@@ -488,3 +488,32 @@ def test_a_fix_changes_the_messages_of_its_finding_that_are_here(kind: str, fix:
     finding = Finding(kind, "", 0, ("m4", "x4"))
     assert fix_for(found, finding, {"m0", "m1", "m2", "m3", "m4"}) == fix
     assert fix_for(found, finding, {"m0"}) is None
+
+
+def test_reads_and_rework_are_fixed_where_they_are_here() -> None:
+    reads = tuple(waste.FileView(f"m{n}", n, 9, 3 if n < 3 else None) for n in (1, 2, 3))
+    found = diagnosed_session(session_of([Message("m0", "user", ())]), 1)
+    found = replace(found, waste=waste.Waste((waste.Reread("a.py", reads),), (), (), (), ()))
+    here = {"m1", "m2", "m3"}
+    for kind in ("reread", "rereads"):
+        assert fix_for(found, Finding(kind, "", 0, ("m2", "m3")), here) == MessageFix(
+            "drop", "drop the older reads", ("m2",)
+        )
+    assert fix_for(found, Finding("rule_files", "", 0, ("m3", "m1", "m3", "x")), here) == MessageFix(
+        "pin", "pin the message with the file", ("m3", "m1")
+    )
+    assert fix_for(found, Finding("clear", "", 0, ("m1",)), here) is None
+
+
+@pytest.mark.parametrize(("chars", "found"), [(255, []), (256, ["m0"])])
+def test_base64_from_256_characters_on(chars: int, found: list[str]) -> None:
+    text = ("iVBORw0KGgoAAAANSUhEUgAAAAUA9bZq" * 8)[:chars]
+    assert [spot.message for spot in waste.base64_spots(context_of([user("m0", text)]))] == found
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_the_newest_epoch_with_a_call_above_the_window_overflowed(over: int) -> None:
+    billed = replace(agent("a", "y"), usage=Usage(200_000 + over), model="claude-sonnet-4-5")
+    messages = [user("u", "x"), billed, user("v", "x"), user("w", "x")]
+    session = replace(session_of(messages, [0, 1], [2], [3]), model="claude-sonnet-4-5")
+    assert overflowed_epoch(session) == (1 if over else 3)
