@@ -705,6 +705,8 @@ def test_the_line_that_says_what_went_wrong(text: str, of_command: bool, line: s
     ("stated", "later", "used"),
     [
         ("open src/a_b.py", agent("now a_b.py."), True),
+        ("open src/a_b.py", agent("now a_b.py-@#."), True),
+        ("open src/a_b.py", agent("now a_b.pyX"), False),
         ("open src/a_b.py", agent("now a_c.py"), False),
         ("open src/a_b.py", agent("", call("Read", {"file_path": "/x/a_b.py"})), True),
         ("open src/a_b.py", agent("", call("Read", {"lines": ["a_b.py"]})), False),
@@ -752,6 +754,31 @@ def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
 )
 def test_paths_that_are_spoken_of(words: str, paths: list[str]) -> None:
     assert [fact.text for fact in kinds(find_facts([user(words)]), "path")] == paths
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (Fact("command", "npm test | tail", "m", 0), Fact("command", "npm test", "m", 1), True),
+        (Fact("command", "npm test", "m", 0), Fact("command", "NPM test", "m", 1), False),
+        (Fact("request", "Use rope", "m", 0), Fact("request", "use ROPE", "m", 1), True),
+        (Fact("instruction", "Use rope", "m", 0), Fact("instruction", "use ROPE", "m", 1), True),
+        (Fact("stated", "Use rope", "m", 0), Fact("stated", "use ROPE", "m", 1), True),
+        (Fact("decision", "Use rope", "m", 0), Fact("decision", "use ROPE", "m", 1), True),
+        (Fact("error", "Use rope", "m", 0), Fact("error", "use ROPE", "m", 1), True),
+        (Fact("path", "Use rope", "m", 0), Fact("path", "use ROPE", "m", 1), False),
+        (Fact("identifier", "Use rope", "m", 0), Fact("identifier", "use ROPE", "m", 1), False),
+        (Fact("url", "Use rope", "m", 0), Fact("url", "use ROPE", "m", 1), False),
+        (Fact("number", "Use rope", "m", 0), Fact("number", "use ROPE", "m", 1), False),
+        (Fact("decision", "Yes", "m", 0, "Red?"), Fact("decision", "yes", "m", 1, "Red?"), True),
+        (Fact("decision", "yes", "m", 0, "Red?"), Fact("decision", "yes", "m", 1, "Blue?"), False),
+        (Fact("request", "yes", "m", 0, "Red?"), Fact("request", "yes", "m", 1, "Blue?"), True),
+        (Fact("path", "a.py", "m", 0), Fact("url", "a.py", "m", 0), False),
+    ],
+)
+def test_equal_facts_are_one(one: Fact, other: Fact, equal: bool) -> None:
+    found = [fact.mentions for fact in distinct_facts((one, other))]
+    assert found == ([(one, other)] if equal else [(one,), (other,)])
 
 
 def test_what_is_said_again_in_other_letters_is_known_once() -> None:
