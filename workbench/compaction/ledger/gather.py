@@ -125,7 +125,7 @@ def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry
 
 
 def _join_answers(found: Found) -> None:
-    """Where a sentence of the user answers a question of the agent, give it the question as its detail, and remove the
+    """Give each sentence of the user that answers a question of the agent that question as its detail, and remove the
     separate decision."""
     for key, answer in [*found.items()]:
         entry = answer.entry
