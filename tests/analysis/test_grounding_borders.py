@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.facts.talk import user
+from tests.facts.talk import agent, user
 from workbench.analysis.grounding import SummaryChecker, _spellings, claims_in
 
 
@@ -54,3 +54,27 @@ def test_spellings_of_a_number(number: str, spellings: list[str]) -> None:
 )
 def test_claims_with_their_positions(summary: str, claims: list[tuple[str, str, int, int]]) -> None:
     assert [(one.kind, one.subject, one.start, one.stop) for one in claims_in(summary)] == claims
+
+
+def test_words_of_summaries_count_as_the_users() -> None:
+    """A summary tells what the user said; an agent's message does not."""
+    said = "parser lexer sluice harbour"
+    assert SummaryChecker([], said)._is_user_statement(said)
+    assert SummaryChecker([user(said, "summary")])._is_user_statement(said)
+    assert not SummaryChecker([agent(said)])._is_user_statement(said)
+    assert not SummaryChecker([])._is_user_statement(said)
+
+
+@pytest.mark.parametrize(
+    ("summary", "claims"),
+    [
+        ("```\nThe user said two.\n```\n", []),
+        ("```\nx\n```\nThe user said two.", ["attribution two"]),
+        ('"one two three"`', ["quotation one two three"]),
+        ('`"one two three"` xx', []),
+        ('"one two three" `x`', ["quotation one two three"]),
+        ('`ab`\n"one two three"`abc`', ["quotation one two three", "identifier abc"]),
+    ],
+)
+def test_fences_and_code_hold_no_statement(summary: str, claims: list[str]) -> None:
+    assert [f"{claim.kind} {claim.subject}" for claim in claims_in(summary)] == claims

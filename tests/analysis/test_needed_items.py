@@ -233,3 +233,9 @@ def test_two_sentences_are_used_at_once() -> None:
     told = ("Barges from Utrecht carry turf.", "Keepers in Leiden ring bells.")
     needed = needed_items([user(" ".join(told))], [agent("Barges carry turf.\nKeepers ring bells.")])
     assert needed == tuple(sentence("stated", one) for one in told)
+
+
+@pytest.mark.parametrize(("length", "found"), [(400, (PATH,)), (401, ())])
+def test_a_long_value_of_a_call_uses_nothing(length: int, found: tuple[Item, ...]) -> None:
+    written = call("Write", {"content": "src/gates.py ".ljust(length, ".")})
+    assert needed_items(HEAD, [agent("", written)]) == found
