@@ -9,15 +9,19 @@ import pytest
 from tests.analysis.courses import session_of
 from tests.analysis.test_probes import TALK, wrote
 from tests.facts.talk import agent, answered, call, ran, result, user
+from workbench.analysis.mentions import words_of
 from workbench.analysis.needed_items import Item
 from workbench.analysis.probes.cloze import (
     ProbeCandidate,
     ProbedContext,
+    _agent_sentences,
     _in_place,
+    _letters,
     _rules_and_decisions,
     by_beginning,
     is_file,
     is_unique,
+    is_worth_asking,
     with_blank,
 )
 from workbench.analysis.probes.exam import Arm, ArmContext, Exam
@@ -31,6 +35,7 @@ from workbench.analysis.probes.generation import (
     _user_answers,
 )
 from workbench.analysis.probes.later import _is_file, _is_sentence, _name_parts, _prose_lines
+from workbench.analysis.probes.lookup import Lookup
 from workbench.analysis.probes.probe import BLANK, Probe, ProbeKind
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
@@ -345,3 +350,21 @@ def test_doubtful_replies_are_prose_that_code_finds_wrong() -> None:
     (request,) = asked
     assert [request.text.count(f"{arm} word" * 60) for arm in (0, 1, 2)] == [1, 1, 0]
     assert request.text.count("<question>Who keeps it?") == 2
+
+
+def test_blanks_letters_and_lines() -> None:
+    assert not is_worth_asking("The weir of the canal opens\nand the sluice follows.", agents=False)
+    assert _letters("T-K1h") == "tkh"
+    assert is_unique(f"at {BLANK} of ____ cm", "412", "at 412 of ____ cm")
+    assert not is_unique(f"at {BLANK} of ____ cm", "412", "at 413 of ____ cm")
+    assert with_blank("Barges carry turf near harbour x7", "x7") == f"Barges carry turf near harbour {BLANK}"
+    assert with_blank("Barges carry turf near harbour to keepLock, keep it", "keepLock") is None
+    talk = (user("The northern weir opens at a level of 4120 cm and the sluice follows later."),)
+    assert list(_agent_sentences(ProbedContext(Shape(talk), ""))) == []
+
+
+def test_the_nearest_line_has_most_of_the_words() -> None:
+    told = ("barge canal", "barge canal weir lock gate", "barge canal weir", "barge canal weir lock")
+    lookup = Lookup([user(line) for line in told])
+    probe = Probe("recall", "?", "412", says="barge canal weir lock gate")
+    assert lookup._near(probe, words_of(probe.says)) == [1, 3, 2]
