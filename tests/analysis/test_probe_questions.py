@@ -227,6 +227,7 @@ def test_a_blank_fits_one_term() -> None:
         ("Barges carry turf near harbour x(412", "412", None),
         ("Barges carry turf near harbour 100%", "100", None),
         ("Barges carry turf to gate_keeper near gates of harbour", "gate_keeper", None),
+        ("Barges carry turf near harbour to keepLock at lock", "keepLock", None),
         ("Barges TKH (turf keeper harbour) carry sand near moors", "TKH", None),
         ("Barges TKHX (turf keeper harbour) carry sand near moors", "TKHX",
          f"Barges {BLANK} (turf keeper harbour) carry sand near moors"),

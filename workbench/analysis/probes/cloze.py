@@ -126,7 +126,7 @@ def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | No
     rest = without_term(sentence, term)
     if rest.count(" ") < 1 or len(rest) != len(sentence) - len(term) + 1 or len(words_of(rest)) < fewest:
         return None  # absent, repeated, or without enough words around it
-    parts = [part for part in re.split(r"[^a-z0-9]+|(?<=[a-z])(?=[A-Z])", term) if len(part) >= 4]
+    parts = [part for part in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", term) if len(part) >= 4]
     parts += [part for part in re.split(r"\W+|_", low) if len(part) >= 4]
     if any(part.lower()[:5] in rest.lower() for part in parts):
         return None
