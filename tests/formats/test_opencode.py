@@ -292,7 +292,7 @@ def test_results_without_their_calls_become_text() -> None:
         (
             {1: {"id": "msg_1"}},
             [
-                "Message 2 has the id msg_1, which comes before it.",
+                "Message 2 has the id msg_1, which an earlier record has.",
                 "Message 2 has a text part that belongs to another message.",
                 "Message 2 has a tool part that belongs to another message.",
             ],

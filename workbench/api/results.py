@@ -14,7 +14,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.session import Message, Session
 from workbench.tokens.sizes import Size
 
-if TYPE_CHECKING:  # with a default from Python 3.13 on; until then only a type checker needs to know of it
+if TYPE_CHECKING:  # `typing.TypeVar` has defaults only from Python 3.13 on, and only a type checker needs this one
     from typing_extensions import TypeVar
 
     M = TypeVar("M", default=dict[str, Any])

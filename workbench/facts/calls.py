@@ -22,7 +22,7 @@ _EXIT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EXIT_HINTS = ("exit", "finished", "completed")
-"""Words that every match of `_EXIT` contains. A plain search for them is much faster."""
+"""Every match of `_EXIT` contains one of these words. A plain search for them is much faster."""
 OUTPUT_WRAPPER = re.compile(
     r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
     r"(?:error|signal|background pids|process group pgid|directory|output): (?:\((?:none|root|empty)\)|\d{1,9}))$",
@@ -80,7 +80,7 @@ _COUNT_COLUMN = 201
 _FAILURE_HINTS = (
     "FAIL", "E   ", "error", "npm ERR!", "panic:", "Traceback ", "ELIFECYCLE", "failed", "failing", "Failed: ",
 )  # fmt: skip
-"""Words that every failed run contains."""
+"""Every match of `_FAILED_LINE` and `_FAILED_COUNTS` contains one."""
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ing|ures?)?\b(?!.{0,600}\b[1-9]\d{0,6} (?:fail|error))", re.DOTALL)
 _PASSED_RUN = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"

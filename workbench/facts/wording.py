@@ -72,9 +72,9 @@ class TextLine:
 
 def lines(text: str) -> Iterator[TextLine]:
     """Yield the lines of `text` that hold words, without quoted lines and tables. Wrapped lines are joined. A line is
-    wrapped if it does not end a sentence, the next one begins in lower case, and its first word did not fit into the
-    text's width or a quotation is open. In a text that was surely wrapped the next line may also begin in upper case or
-    with an opening sign."""
+    wrapped if it does not end a sentence, and the next one begins in lower case and either closes an open quotation or
+    begins with a word that did not fit into the text's width. In a text that was surely wrapped the next line may also
+    begin in upper case or with an opening sign."""
     found: TextLine | None = None
     wrapped = _wrapping(text)
     for start, stop in _line_spans(text):

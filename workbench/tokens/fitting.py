@@ -34,8 +34,8 @@ class Call(Struct, frozen=True):
 def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
     """Return the API calls that a context records, in order. A message without a model of its own counts as `model`'s.
 
-    A call that is older than a summary or a replaced message before it is omitted: it was billed for the context before
-    that compaction.
+    A call is omitted if a summary, or a message without records, stands before it and is newer: the call was billed for
+    the context before that compaction.
     """
     return list(_calls(messages, model))
 
@@ -63,8 +63,8 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
 
 def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
     """Return the tokens that the first call was billed for in addition to the messages before it, estimated from
-    characters. Equals the overhead that `sizes_of` returns for a context that ends with this call while nothing is
-    counted."""
+    characters. Equals the overhead that `sizes_of` returns for a context that ends with this call as long as no
+    message has been counted."""
     family = family_of(model) if model else first.family
     before = messages[: first.index]
     return unexplained(first, [round(family.tokens(message.role, guess(message))) for message in before])

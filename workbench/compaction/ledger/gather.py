@@ -45,8 +45,8 @@ class FoundEntry:
     weight: float = 1.0
     """Worth relative to others of its kind."""
     start: int = 0
-    """Order among the sentences of a message; for the user's sentences, the offset in its text, or in the part of it
-    that an earlier ledger lists."""
+    """Place among the sentences of a message; for the user's sentences, the offset in the message's text, or in what an
+    earlier ledger lists of it."""
 
 
 Found = dict[tuple[EntryKind, str], FoundEntry]

@@ -42,9 +42,9 @@ class LedgerPlan:
 
 def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
     """Return the fullest plan within the budget. It exceeds the budget if rules, beginnings of open requests and the
-    minimum tail, which are always kept, need more, or by pins: they do not reduce the room of what the user wants
-    (steps above `Priority.WORTH`). The size of all lines together, known only when they are written, differs slightly
-    from the sum of their sizes; the selection is then repeated with the difference."""
+    minimum tail need more, because these are always kept. Pins can also make it exceed the budget, because they do not
+    reduce the room of steps above `Priority.WORTH`. The size of all lines together, known only when they are written,
+    differs slightly from the sum of their sizes; the selection is then repeated with the difference."""
     always = task.ruler.each(task.always)
     empty = written(Ledger(10**6, tuple(range(len(task.always))), (), narrative))
     left_out = task.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9))

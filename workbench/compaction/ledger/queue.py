@@ -86,7 +86,7 @@ class Queue:
 
     `unit_of`: unit number of each message, `OLD` before the first unit. `longest`: characters of each unit's longest
     text. `unnamed`: lines of files that their message does not name (a shell's `src/*.py`). `front`: index of the first
-    message after the instructions and the environment that the agent describes first.
+    message after those in which the agent gives its instructions and describes the environment.
     """
 
     lines: tuple[FoundEntry, ...]
@@ -243,8 +243,7 @@ _NAMES = {
     "code": (0.02, 0.1, 0.6),
     "number": (0.06, 0.05, 1.3),
 }
-"""By kind of name: worth of a name that the agent used once; weight, relative to a use, of the square root of the
-number of mentions; exponent of the weighted sum of uses and mentions."""
+"""By kind of name: `once`, `mention` and `power` in worth = once · (uses + mention · √mentions) ^ power."""
 
 _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "path": ("file", "named"),
@@ -324,7 +323,7 @@ _HALF = 0.008
 """Share of the context's tokens, counted from the end, after which that worth has halved; limited to 200–2 000
 tokens."""
 _AGES_CHARS = 2_000
-"""Most characters by which one unit, however large, ages those before it."""
+"""Most characters of one unit that count for the age of the units before it."""
 _DEEPER = (1.0, 0.6, 0.35, 0.2)
 """Worth of each level's step as a share of the unit's worth."""
 

@@ -121,7 +121,7 @@ class LedgerTask:
             entry = replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
         of_text = self.ruler.of_text
         if folder := folder_of(entry):
-            # An item includes the space before its number and the comma after its name; a path, no space.
+            # The item is measured with the space before its number and the comma after its name.
             file = of_text(f" {folder.item(entry)},")
             return LedgerLine(entry, file, tuple(endings(entry.text)), folder, of_text(folder.opening))
         if entry.is_sentence:

@@ -59,7 +59,7 @@ class _Writer(LineWriter):
         self.shown = False
 
     def loaded_lines(self) -> list[bytes]:
-        """Return the loaded lines without those that Codex would skip; ignore records inside a line."""
+        """Return the loaded lines without those that Codex would skip. Records within another's line are part of it."""
         lines: list[bytes] = []
         end = -1
         records = self.session.records
@@ -293,7 +293,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 def _meta_line(session: Session, id: str, now: float, *, own: bool) -> bytes:
     """Return the session_meta line: the loaded one with a new id and time, or a new one. A new one names no model
-    provider: Codex then uses the user's provider, and refuses to resume with another than the named one."""
+    provider, so that Codex uses the user's: it refuses to resume a session that names another one."""
     stamp = render(iso(now))
     raw: bytes = session.records[0] if own and len(session.records) else b""
     try:

@@ -131,5 +131,5 @@ def _id_faults(where: str, id: Any, prefix: str, ids: set[str]) -> Faults:
     if not isinstance(id, str) or not id.startswith(prefix):
         yield f"{where} has the id {id}, which does not begin with {prefix}."
     elif id in ids:
-        yield f"{where} has the id {id}, which comes before it."
+        yield f"{where} has the id {id}, which an earlier record has."
     ids.add(str(id))

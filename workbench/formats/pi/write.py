@@ -2,8 +2,8 @@
 
 A new summary is an ordinary user message: pi would wrap the summary of a `compaction` entry (`append.py`) in its own
 text. Only a recorded compaction that opens the context is copied as such an entry, with its system message. The usage
-of the last response is set to zero, because pi takes it for the size of the context; a mark tells this program's
-reader. Context edits are not copied: an edited message is written with the content that was sent.
+of the last response is set to zero, because pi takes it for the size of the context; a mark records that for this
+program's reader. Context edits are not copied: an edited message is written with the content that was sent.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _APIS = (
 
 class Writer(ChainWriter):
     """Writer of a chain of entries. `names` are tool names by call id. `unbilled` is the id of the response whose usage
-    is set to zero, "" for none; `whole` the record of the compaction whose sent messages, without exception, begin the
-    context, -1 for none."""
+    is set to zero, "" for none. `whole` is the record of the compaction that opens the context with all messages that
+    pi sends for it, -1 for none."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -236,7 +236,7 @@ def _answered(messages: Sequence[Message], index: int) -> set[str]:
 
 
 def _opening_compaction(session: Session, messages: Sequence[Message]) -> int:
-    """Return the record of the compaction whose sent messages, without exception, begin the context; -1 without one."""
+    """Return the record of the compaction that opens the context with all messages pi sends for it; -1 for none."""
     record = next(iter(messages[0].source), -1) if messages else -1
     value = object_of(session.records[record]) if record >= 0 else None
     if value is None or value.get("type") != "compaction":

@@ -19,7 +19,7 @@ class ImpossibleUsage(ValueError):
 
 
 def token_figure(of: object, name: str) -> int | None:
-    """Return the tokens in the field `name` of a decoded or a client's object; None if missing or null. Raises
+    """Return the tokens in the field `name` of decoded JSON or of a client's object; None if missing or null. Raises
     ImpossibleUsage for anything but an integer from 0 to MAX_TOKENS."""
     value = field_of(of, name)
     if value is None:
@@ -30,7 +30,7 @@ def token_figure(of: object, name: str) -> int | None:
 
 
 def field_of(of: object, name: str) -> Any:
-    """Return the field `name` of a decoded or a client's object; None if missing."""
+    """Return the field `name` of decoded JSON or of a client's object; None if missing."""
     return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
 
 
