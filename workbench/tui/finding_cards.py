@@ -23,8 +23,7 @@ LEAST = 24
 
 
 HIGH, MANY = 30, 4
-"""Lines from which the largest messages fit next to the other parts, and the number of parts that are enough without
-them."""
+"""The largest messages are shown in at least `HIGH` lines, or with fewer than `MANY` other parts."""
 
 
 def card(one: Finding, most: int, fix: FindingFix | None, place: str, width: int) -> Text:

@@ -113,7 +113,7 @@ THEMES = (
 
 
 def usual_theme(colours: str | None) -> str:
-    """Default theme for a terminal's colour system as Rich names it; None if there is no terminal."""
+    """Default theme for `colours`, Rich's name of the terminal's colour system, None without a terminal."""
     return SIXTEEN if colours == "standard" else THEMES[0].name
 
 

@@ -54,8 +54,8 @@ def start_client(
 
 
 def json_document(data: bytes) -> dict[str, Any]:
-    """Decode an answer that was not streamed without the client's models, because many servers omit fields that these
-    require. Empty if it is no JSON object."""
+    """Decode an answer that was not streamed. The client's models are not used, because many servers omit fields that
+    these require. Empty if it is no JSON object."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
