@@ -84,8 +84,8 @@ class RuleFileState(Struct, frozen=True):
 
 def rule_file_states(session: Session, epoch: int) -> tuple[RuleFileState, ...]:
     """Return the rule files that the first `epoch` epochs record, and the state of their rules after the compaction
-    that ended it; at the end of the last epoch, their state now. Rules of a file that was read in parts add up; a file
-    that the agent sends replaces its older version. Files without a rule are left out."""
+    that ended the last of these; if the session ends with it, their state now. Rules of a file that was read in parts
+    add up; a file that the agent sends replaces its older version. Files without a rule are left out."""
     return next(islice(_states_by_epoch(session), epoch - 1, None))
 
 

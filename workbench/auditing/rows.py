@@ -74,8 +74,8 @@ TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 
 
 @dataclass(frozen=True, slots=True)
 class TriggerCost:
-    """Cost of all prompts and summaries of a session compacted at `trigger` tokens (0: at the agent's own trigger): the
-    number of input tokens of equal price. `summaries` counts its compactions."""
+    """A session compacted at `trigger` tokens (0: at the agent's own trigger). `cost` is the price of all
+    its prompts and summaries, as a number of input tokens; `summaries` counts its compactions."""
 
     trigger: int
     cost: float

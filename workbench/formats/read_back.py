@@ -83,8 +83,8 @@ def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], losses: 
 
 
 def _lost_reasoning(promised: Sequence[Message], found: Sequence[Message], declared: int) -> str:
-    """Describe reasoning that is missing beyond the declared losses. Without declared losses, reasoning in words is
-    compared with the words instead. Otherwise a block is lost if it is neither found unchanged nor within one that a
+    """Describe reasoning that is missing beyond the declared losses. Without declared losses, `_words_differ`
+    compares reasoning in words. Otherwise a block is lost if it is neither found unchanged nor within one that a
     reader joined."""
     promised_texts, found_texts = _reasoning(promised), _reasoning(found)
     joined = " ".join((found_texts - promised_texts).elements())

@@ -198,7 +198,7 @@ async def show_retention(host: Host, tab: str = "facts") -> None:
 def _use_retention(host: Host, result: retention.RetentionResult) -> None:
     store = host.store
     if result.history is not None:
-        # Counting went on while the screen was open: its steps get the bench's token figures.
+        # Counting went on while the screen was open: the steps in its history get the bench's token figures.
         host.cancel("run")
         watched = partial(steps.with_watched_rules, sentences=store.bench.watched)
         store.travel(result.history.relaid(store.bench.epoch, store.bench.layout).change_all(watched))
@@ -257,10 +257,10 @@ async def _play(host: Host) -> None:
         from workbench.tui.simulations import course_on, own_preset
 
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
-        beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
+        default = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id
         return story(
-            course, [own_preset(bench), *beside], there.original.limit, note=offline(name), watched=bench.watched
+            course, [own_preset(bench), *default], there.original.limit, note=offline(name), watched=bench.watched
         )
 
     store.put(replace(store.view, running="preparing the demo"))
