@@ -172,8 +172,8 @@ def _rivals(language: str) -> dict[str, frozenset[str]]:
 
 
 def _keys(low: str, language: str) -> dict[str, str]:
-    """Return the words of a text as written and without a plural's "s", or their concepts, each with the word as
-    written."""
+    """Return the words of a text as written, by key: a word's concept; without one, the word itself, with and without a
+    plural's "s"."""
     found: dict[str, str] = {}
     for match in TOKEN.finditer(low):
         concept = concept_of(match[0], language)
@@ -262,7 +262,7 @@ _AGENT = re.compile(r"\b(?:by|from|of|par|de|von|por) (?!\d)|'s ")
 
 
 def _has_other_roles(fact: str, text: str) -> bool:
-    """True if the user does to another what the other does to the user in the fact."""
+    """True if the user acts in one of the sentences and receives in the other: "I sent Eva", "Eva sent me"."""
     if _AGENT.search(f"{fact} {text}"):
         return False
     return any(_DOES.search(one) and _GETS.search(other) for one, other in ((fact, text), (text, fact)))
@@ -295,7 +295,7 @@ def has_other_subject(fact: Sense, text: Sense, language: str) -> bool:
 _BEGINS_WITH_NAME = re.compile(rf"(?:{_ARTICLES}) |[\u3400-\u9fff]|\w+ \w+s (?:{_ARTICLES}) ")
 """Beginning of a sentence that is no command: "the cat", "Marta feeds the"."""
 ALL_BUT_SUBJECT = 0.72
-"""Least share of the fact's words in a sentence that may say the same with other words and without the first one."""
+"""Least share of the fact's words in a text that may say the same, although the fact's first word is missing."""
 LONGEST_SUBJECT = 3
 """Most content words of another subject."""
 

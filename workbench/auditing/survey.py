@@ -284,8 +284,9 @@ def count_lost_rules(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> 
 
 
 def identity(outcome: Outcome, compaction: Compaction) -> str:
-    """Return a digest that identifies a compaction in every file that holds it: of the agent's last message before it,
-    and its summary, or its time without a readable summary. Ids and times of messages differ in some agents' copies."""
+    """Return a digest that identifies a compaction in every file that holds it. It covers the agent's last message
+    before it, and its summary, or its time if no summary is readable. Ids and times of messages differ in some agents'
+    copies."""
     newest = next((message for message in reversed(outcome.source) if message.role == "assistant"), None)
     summaries = [message.text for message in new_messages(outcome) if message.kind == "summary" and message.text]
     digest = hashlib.blake2b(compaction.way.encode(), digest_size=12)

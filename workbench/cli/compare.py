@@ -150,7 +150,7 @@ def command(
     compaction of the same context is included. The costs of summaries are estimated at the prices of the
     session's model. Shares are of all the context's facts: kept (still in the context), correct (kept and not
     contradicted), weighted (kept; facts used again count four times), and kept by kind. "needed later" is the
-    share kept of the facts that the session used again without repeating them.
+    share kept of what the agent used again before a message stated it again.
 
     With --over-session the recorded answers are used unchanged, whatever the context would have been, and a
     watched sentence is judged at every compaction. --vary runs on all cores, over the files in folders, too; a file

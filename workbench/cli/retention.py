@@ -132,8 +132,8 @@ def command(chosen: Selection, asks: bool, **options: Any) -> None:
     context it replaced: one without a matching message is an unsupported claim. A line "continuity" tells of a lost
     newest request, finished or outdated work listed as open, a missing next step, and running work that is missing.
 
-    If the session continues after the context, the output also shows what it used again without repeating it,
-    found independently of the facts.
+    If the session continues after the context, the output also shows what the agent used again before a message
+    stated it again, found independently of the facts.
 
     --ask asks questions about each FILE (and the sessions in folders): of the full context, of what each compaction
     leaves, and of nothing. Code generates them from the session, first those whose answer was used later;

@@ -155,7 +155,7 @@ def _truncation(policy: ContextResetPolicy) -> Truncation:
 STRATEGY = Strategy(
     id="context-reset",
     title="Context reset",
-    about="Replaces everything except system messages and pins with one summary. Limits the request to the model.",
+    about="Replaces everything except system messages and pins with one summary. Limits the request's length.",
     policy_type=ContextResetPolicy,
     triggers=triggers,
     compact=compact,
