@@ -144,7 +144,7 @@ def test_a_format_that_is_read_only_says_so_when_an_export_is_asked_for(plugged_
 RUSTY = "'rusty' of rusty-tools cannot be imported (ModuleNotFoundError: No module named 'no_such_module'); " + (
     "update rusty-tools, or uninstall it."
 )
-CLUMSILY = "'clumsy' of clumsy-tools cannot tell its own files ({}); update clumsy-tools, or uninstall it."
+CLUMSILY = "'clumsy' of clumsy-tools cannot recognise its own files ({}); update clumsy-tools, or uninstall it."
 OTHER = "'other' of other-tools is a str and no Format; let its entry point name a Format."
 
 

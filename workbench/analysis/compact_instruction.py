@@ -135,7 +135,7 @@ def _text_of(message: Message) -> str:
 
 @dataclass
 class _Fitted:
-    """Quotations that fit, by kind. `numbers` counts them, and pins inside another one; `left_out` counts the rest."""
+    """Quotations that fit, by kind. `numbers` counts them, and pins that another one contains; `left_out` the rest."""
 
     meter: Meter
     limit: int

@@ -186,8 +186,7 @@ class Bench:
 
     @property
     def outcome(self) -> Outcome:
-        """Outcome of the last run; after any change that of the offline run, and until that is computed the plan's
-        estimate."""
+        """Outcome of the last run. After any change: of the offline run if it is computed, else the plan's estimate."""
         return (self.result or (self.offline if self.has_offline_run else self.plan.run)).outcome
 
     def retention(self, outcome: Outcome) -> Retention:
@@ -199,7 +198,7 @@ class Bench:
 
     @cached_property
     def needed(self) -> tuple[Item, ...]:
-        """Items that the session used after this epoch although nobody repeated them; empty for the last epoch."""
+        """Items that the agent used after this epoch before a message stated them again; empty for the last epoch."""
         from workbench.analysis.needed_items import needed_after
 
         return needed_after(self.session, self.epoch)

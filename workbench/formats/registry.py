@@ -244,6 +244,6 @@ def _guarded(name: str, function: Callable[[T], R]) -> Callable[[T], R]:
         try:
             return function(what)
         except Exception as error:
-            raise plugins.plugin_error(GROUP, name, "cannot tell its own files", error) from error
+            raise plugins.plugin_error(GROUP, name, "cannot recognise its own files", error) from error
 
     return guarded

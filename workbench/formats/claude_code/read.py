@@ -275,7 +275,7 @@ def _messages_without_stale_usage(reading: Reading) -> Iterator[Message]:
 
 
 def _with_complete_notice(message: Message, notices: list[str]) -> Message:
-    """Return a task's notification with the complete text of a recorded request, if there is one."""
+    """Return a task's notification with its complete text from a recorded request, if there is one."""
     if message.kind != "meta" or not message.text.startswith(NOTIFICATION):
         return message
     complete = next((text for text in notices if message.text in text), "")
