@@ -1,6 +1,6 @@
 """Overflow of a session: rejected requests, the epoch that overflowed, and the call that reaches a limit.
 
-How long a change of the context delays that call is computed on all recorded messages, as if the session had never been
+The delay of that call by a change of the context is computed on all recorded messages, as if the session had never been
 compacted; no growth is extrapolated.
 """
 

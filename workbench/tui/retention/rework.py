@@ -26,9 +26,9 @@ class ReworkPane(RetentionPane):
     TITLE = "Rework"
     HELP = """\
 Rework is work repeated after a recorded compaction: files that were read again, commands that were run again, edits \
-that were undone, instructions that the user repeated. Each line names the message that repeats the work or that did \
-it first, and its tokens; Enter goes there. It is counted from the file; no model is asked. The rework that the \
-bench's own compaction would cause cannot be known."""
+that were undone, instructions that the user repeated. Each line names the message that did the work first, and the \
+one that repeats it with its tokens; Enter goes to the repetition. It is counted from the file; no model is asked. \
+The rework that the bench's own compaction would cause cannot be known."""
     BINDINGS: ClassVar = []
 
     def __init__(self, state: RetentionState, *, id: str) -> None:
