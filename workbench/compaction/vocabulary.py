@@ -36,7 +36,7 @@ def unread(default: Unread) -> Any:
         default,
         "split",
         "Messages without an answer (newest tool results with their calls, or the running request): keep after "
-        "the summary; keep, or else the newest answer; or summarize with the rest.",
+        "the summary; keep, or the newest answer if there are none; or summarize with the rest.",
     )
 
 
