@@ -100,7 +100,7 @@ _SETS = re.compile(
     re.IGNORECASE,
 )
 _ARN = re.compile(r"\barn:[\w-]+:[\w-]*:[^\s\"']{0,100}\Z")
-_BESIDE = re.compile(
+_NEIGHBOURS = re.compile(
     r"(?<![A-Za-z])(?:\w+[_.-])?(?:user|login|host|ssid|port|database|db|broker|server|url|e?mail|account|endpoint)"
     r"(?:[_-]?(?:name|address|id))?[\"']?[ ]?[:=]",
     re.IGNORECASE,
@@ -338,7 +338,7 @@ def _is_word_of_a_setting(value: str, name: Name, link: re.Match[str]) -> bool:
 
 def _is_among_settings(value: str, name: Name, link: re.Match[str]) -> bool:
     end = link.end() + len(value)
-    return bool(_BESIDE.search(name.before) or _BESIDE.search(link.string, end, end + 100))
+    return bool(_NEIGHBOURS.search(name.before) or _NEIGHBOURS.search(link.string, end, end + 100))
 
 
 def _is_passed(value: str, name: Name, link: re.Match[str]) -> bool:

@@ -269,12 +269,12 @@ def _agent_sentences(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
                 words = " ".join(sentence.split())
                 found.append(FoundEntry(LedgerEntry("agent", words, number(index)), index, index, start=start))
     works = any(fact.kind == "command" or fact.detail == "viewed" for fact in facts_of(shape))
-    weight = BESIDE_WORK if works else 1.0
+    weight = WORKING_AGENT_WEIGHT if works else 1.0
     for one in _weighted(found):
         yield replace(one, weight=one.weight * weight)
 
 
-BESIDE_WORK = 0.02
+WORKING_AGENT_WEIGHT = 0.02
 """Weight of a sentence of an agent that works with tools, relative to one in a conversation."""
 
 
