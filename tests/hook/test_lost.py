@@ -126,9 +126,9 @@ def test_secrets_are_masked_in_every_part_of_the_snapshot() -> None:
 def test_rule_files_of_the_project_and_those_above_it_are_read(tmp_path: Path) -> None:
     project = tmp_path / "mill" / "src"
     project.mkdir(parents=True)
-    (tmp_path / "mill" / "CLAUDE.md").write_text(f"- {RULE}\n")
-    (tmp_path / "CLAUDE.md").mkdir()  # a folder of that name is left out
-    texts = [*rule_file_texts(("CLAUDE.md",), tmp_path / "nothing", str(project))]
+    (tmp_path / "mill" / "MILL.md").write_text(f"- {RULE}\n")
+    (tmp_path / "MILL.md").mkdir()  # a folder of that name is left out
+    texts = [*rule_file_texts(("MILL.md",), tmp_path / "nothing", str(project))]
     assert texts == [f"- {RULE}\n"]
     assert lost_work(_snapshot(), ["Nothing.", *texts]).rules == (OTHER,)
 
