@@ -89,3 +89,7 @@ def test_what_a_compaction_leaves_adds_up(preset: str) -> None:
         told = {layer.name: layer.tokens for layer in after}
         assert told["summaries"] >= context.measure(made).tokens
         assert all(tokens > 0 for tokens in told.values())
+
+
+def test_a_context_without_a_message_has_an_empty_history() -> None:
+    assert [(layer.name, layer.tokens) for layer in layers(building.context_of([]))] == [("history", 0)]

@@ -700,6 +700,21 @@ def test_names_stand_in_the_order_in_which_they_were_said() -> None:
     assert [key for key, _, _ in names_in(" and ".join([*said, *said]))] == said
 
 
+def test_a_number_is_told_with_up_to_two_words_before_it() -> None:
+    assert [*names_in("the retry limit is 1536 rows")] == [("1536", "limit is 1536 rows", "number")]
+
+
+def test_a_file_with_an_entry_is_no_mere_name_in_a_shorter_form() -> None:
+    messages = [
+        user("u", "Read it."),
+        agent("a", "", call("c1", "Read", file_path="src/gates/weir.py")),
+        result("r", ("c1", "x")),
+        agent("z", "Read gates/weir.py; sluice.py is next."),
+    ]
+    files = [one.entry.text for one in queue_of(context_of(messages)).lines if one.entry.kind == "file"]
+    assert files == ["src/gates/weir.py", "sluice.py"]
+
+
 def test_files_that_share_a_line_are_measured_as_they_are_written_in_it() -> None:
     read = [call("c1", "Read", file_path="src/a.py"), call("c2", "Read", file_path="src/weir.py")]
     messages = [

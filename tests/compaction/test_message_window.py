@@ -12,7 +12,7 @@ from workbench.compaction.context import Context, Layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.render import LABELS, PartLimits, labelled
+from workbench.compaction.render import LABELS, PartLimits, labelled, tagged
 from workbench.compaction.shape import Shape, api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
 from workbench.compaction.summary_request import (
@@ -434,3 +434,10 @@ def test_a_second_look_that_fails_leaves_the_first() -> None:
 def test_a_summary_that_brings_its_frame_along_is_not_framed_again() -> None:
     own = "<scratchpad>x</scratchpad>\n<state_snapshot>\nSecond.\n</state_snapshot>"
     assert looked_at_twice("text", Summary(own))[1] == [own]
+
+
+def test_only_what_nobody_typed_in_the_users_place_is_injected() -> None:
+    said = (Text("x"),)
+    assert tagged(Message("m", "user", said, kind="meta"), ()) == "<user>\n<injected>\nx\n</injected>\n</user>"
+    assert tagged(Message("m", "user", said), ()) == "<user>\nx\n</user>"
+    assert tagged(Message("m", "assistant", said, kind="meta"), ()) == "<agent>\nx\n</agent>"

@@ -144,7 +144,8 @@ def test_nest_is_the_default_and_a_summary_of_this_run_is_never_dropped() -> Non
 def test_an_earlier_summary_alone_is_nothing_to_compact() -> None:
     outcome, requests = run(context_of([summary("s", "old")]), policy())
     assert (outcome.status, requests) == ("unchanged", [])
-    assert outcome.reason.startswith("nothing to compact")
+    rungs = "0 of 1 messages are summarized; the window is unknown, so one rung is enough"
+    assert outcome.reason == f"nothing to compact: {rungs}"
 
 
 def test_a_call_that_a_reply_to_a_summary_holds_stays_or_goes_with_its_result() -> None:

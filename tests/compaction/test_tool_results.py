@@ -102,6 +102,7 @@ SMALL = ResultLimits(
         ("read", {"offset": True}, "x", {"content": "     1→x"}),
         ("read", {"offset": 0, "start_line": 4}, "x", {"content": "     4→x"}),
         ("read", {}, "    12→code\n    13→more", {"content": "    12→code\n    13→more"}),
+        ("read", {}, "    12→code\nmore", {"content": "    12→code\nmore"}),
         ("read", {}, "0123456789ab", {"content": "     1→0123456789ab"}),
         ("read", {}, "0123456789abc", {"lines": 1, "content": "     1→012345…89abc", "truncated": True}),
         ("read", {}, {"content": 3}, {"content": 3}),
