@@ -22,7 +22,7 @@ PART_CHARS = 100
 """Most characters of a command line that is shown."""
 
 
-class Call(Struct, frozen=True):
+class ProjectCall(Struct, frozen=True):
     """A call in message `index`, and the simple commands that it surely ran in the project's folder. `folder` is where
     its relative paths begin, "" for the project's folder, None if unknown."""
 
@@ -32,7 +32,7 @@ class Call(Struct, frozen=True):
     folder: str | None = ""
 
 
-def calls_in_project(messages: Sequence[Message], cwd: str | None) -> Iterator[Call]:
+def calls_in_project(messages: Sequence[Message], cwd: str | None) -> Iterator[ProjectCall]:
     """Yield the calls in the project's folder, without those that were refused or stopped before they ran. A shell that
     left the folder counts as outside until it returns, although some agents start a new one for each call."""
     root = normal_path(cwd or "")
@@ -53,7 +53,7 @@ def calls_in_project(messages: Sequence[Message], cwd: str | None) -> Iterator[C
             if certain and not outside:
                 commands.append(command)
         if not _never_ran(called):
-            yield Call(called.index, called, tuple(commands), folder)
+            yield ProjectCall(called.index, called, tuple(commands), folder)
 
 
 def _own_folder(called: ToolCall) -> str:
@@ -97,7 +97,7 @@ _MAY_BRANCH = re.compile(
 _TESTS = frozenset(("[", "[[", "test", "which", "type", "grep", "rg", "diff", "cmp", "pgrep", "hash", "true", "false"))
 
 
-def forbidden_part(forbidden: Prohibition, call: Call, cwd: str | None) -> str:
+def forbidden_part(forbidden: Prohibition, call: ProjectCall, cwd: str | None) -> str:
     """Return the command line, path or tool by which a call does what is forbidden, on one line; "" if it does not."""
     name, called = forbidden.name, call.call
     if forbidden.forbids == "tool":
@@ -208,7 +208,7 @@ _KINDS: dict[Forbids, frozenset[ActionKind]] = {
 }
 
 
-def _path(forbidden: Prohibition, call: Call, cwd: str | None) -> str:
+def _path(forbidden: Prohibition, call: ProjectCall, cwd: str | None) -> str:
     called = call.call
     in_shell = any(action.kind == "command" for action in called.actions)
     if called.ok is False or (in_shell and forbidden.by_hand):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 _decode = JSONDecoder().raw_decode
 
 
-class Part(NamedTuple):
+class JsonPart(NamedTuple):
     """A member of an object or an item of a list in a text: `text[start:stop]`. `key` is "" for an item; the value
     begins at `at`."""
 
@@ -20,22 +20,22 @@ class Part(NamedTuple):
     value: Any
 
 
-def parts_of(text: str, at: int) -> list[Part]:
+def parts_of(text: str, at: int) -> list[JsonPart]:
     """Return the parts of the object or list that begins at `at`. Raises ValueError for a damaged text."""
-    is_object, found, here = text[at] == "{", list[Part](), _skip(text, at + 1)
+    is_object, found, here = text[at] == "{", list[JsonPart](), _skip(text, at + 1)
     while text[here] not in "]}":
         start, key = here, ""
         if is_object:
             key, here = _decode(text, here)
             here = _skip(text, _skip(text, here) + 1)  # the colon
         value, stop = _decode(text, here)
-        found.append(Part(key, start, here, stop, value))
+        found.append(JsonPart(key, start, here, stop, value))
         here = _skip(text, stop)
         here = _skip(text, here + 1) if text[here] == "," else here
     return found
 
 
-def part_named(text: str, at: int, key: str) -> Part | None:
+def part_named(text: str, at: int, key: str) -> JsonPart | None:
     """Return the member of this key, the last of several; None without one."""
     return next((one for one in reversed(parts_of(text, at)) if one.key == key), None)
 

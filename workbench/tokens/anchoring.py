@@ -23,7 +23,7 @@ from workbench.session import ExportNote, Message, Session, leading_system
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, guess
 from workbench.tokens.engine import estimate_tokens
-from workbench.tokens.fitting import Call, Figures, calls_of, consistent_intervals, first_call, unexplained
+from workbench.tokens.fitting import Figures, MeasuredCall, calls_of, consistent_intervals, first_call, unexplained
 from workbench.tokens.sizes import Basis, Sizes
 
 COMPACTED = "the session that was compacted"
@@ -165,7 +165,7 @@ def _is_sized_later(session: Session, epoch: int) -> bool:
     return is_later and first_call(session.context(), session.model) is None
 
 
-def _opening_before(session: Session, epoch: int) -> tuple[Call, tuple[Message, ...]] | None:
+def _opening_before(session: Session, epoch: int) -> tuple[MeasuredCall, tuple[Message, ...]] | None:
     """First call of the newest epoch before `epoch` that records a call, and the messages before it; None without
     one."""
     for before in range(epoch - 1, 0, -1):

@@ -22,7 +22,7 @@ ABSURD_TOKENS = 4_000
 large ratio."""
 
 
-class Call(Struct, frozen=True):
+class MeasuredCall(Struct, frozen=True):
     """A recorded API call: message `index` answered a prompt of `context` tokens with `output`, None if unknown."""
 
     index: int
@@ -31,7 +31,7 @@ class Call(Struct, frozen=True):
     family: Family
 
 
-def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
+def calls_of(messages: Sequence[Message], model: str | None = None) -> list[MeasuredCall]:
     """Return the API calls that a context records, in order. A message without a model of its own counts as `model`'s.
 
     A call is omitted if a summary, or a message without records, stands before it and is newer: the call was billed for
@@ -40,12 +40,12 @@ def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call
     return list(_calls(messages, model))
 
 
-def first_call(messages: Sequence[Message], model: str | None = None) -> Call | None:
+def first_call(messages: Sequence[Message], model: str | None = None) -> MeasuredCall | None:
     """First call of `calls_of`, None without one."""
     return next(_calls(messages, model), None)
 
 
-def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
+def _calls(messages: Sequence[Message], model: str | None) -> Iterator[MeasuredCall]:
     replaced = float("-inf")
     for index, message in enumerate(messages):
         time, usage = message.time, message.usage
@@ -58,10 +58,10 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
             continue
         family = family_of(message.model or model)
         output = usage.output if usage.output_final and usage.output > 0 and family.output_stays else None
-        yield Call(index, bill, output, family)
+        yield MeasuredCall(index, bill, output, family)
 
 
-def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
+def overhead_at(first: MeasuredCall, messages: Sequence[Message], model: str | None) -> int:
     """Return the tokens that the first call was billed for in addition to the messages before it, estimated from
     characters. Equals the overhead that `sizes_of` returns for a context that ends with this call as long as no
     message has been counted."""
@@ -70,7 +70,7 @@ def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> 
     return unexplained(first, [round(family.tokens(message.role, guess(message))) for message in before])
 
 
-def unexplained(first: Call, before: Sequence[int]) -> int:
+def unexplained(first: MeasuredCall, before: Sequence[int]) -> int:
     """Tokens that the first call was billed for in addition to the messages before it, of `before` tokens each."""
     return max(0, first.context - sum(before))
 
@@ -85,7 +85,7 @@ def share(total: int, weights: Sequence[int]) -> list[int]:
     return [upto - before for before, upto in pairwise(uptos)]
 
 
-def consistent_intervals(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
+def consistent_intervals(calls: Sequence[MeasuredCall], base: Sequence[float]) -> list[tuple[int, float]]:
     """Return (billed, predicted) tokens between each two calls with the same tokenizer and consistent usage, from which
     a session's scale can be learnt."""
     found: list[tuple[int, float]] = []
@@ -119,7 +119,7 @@ class Figures:
         basis = (self.basis[0] if self.basis else meter.basis) if alike else tuple(self.basis)
         return Sizes(array("q", self.tokens), basis, self.overhead, self.overhead_basis, self.anchored_until, meter)
 
-    def anchor(self, calls: Sequence[Call]) -> None:
+    def anchor(self, calls: Sequence[MeasuredCall]) -> None:
         first = calls[0]
         self._open_with(first)
         for call, after in pairwise(calls):
@@ -142,7 +142,7 @@ class Figures:
             self.tokens[:stop] = share(total, known)
         return True
 
-    def _open_with(self, first: Call) -> None:
+    def _open_with(self, first: MeasuredCall) -> None:
         """Set the overhead (system prompt and tools) to the tokens that the first call was billed for in addition to
         the messages before it."""
         known = self.tokens[: first.index]
@@ -152,7 +152,7 @@ class Figures:
         if not self.overhead:
             self.tokens[: first.index] = share(first.context, known)
 
-    def _fit_interval(self, call: Call, after: Call) -> None:
+    def _fit_interval(self, call: MeasuredCall, after: MeasuredCall) -> None:
         start, stop = call.index, after.index
         billed = after.context - call.context
         rest = sum(self.tokens[start + 1 : stop])
@@ -172,7 +172,7 @@ class Figures:
         else:
             self._bill(start, stop, billed)
 
-    def _start_over(self, call: Call, after: Call, predicted: int) -> None:
+    def _start_over(self, call: MeasuredCall, after: MeasuredCall, predicted: int) -> None:
         """Fit all messages before `after` to its usage again, because the context shrank or the tokenizer changed."""
         if call.family is not after.family or after.context <= self.overhead:
             self.overhead = after.context * self.overhead // (call.context + predicted)

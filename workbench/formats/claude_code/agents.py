@@ -27,7 +27,7 @@ _MAX_FILES = 500
 """Maximum sub-agent files listed per folder."""
 
 
-class Agent(Struct, frozen=True):
+class SubAgent(Struct, frozen=True):
     """A sub-agent. `Codec.read_part` takes its `id`; `file` is None for a sub-agent in the session's own file."""
 
     id: str
@@ -46,9 +46,9 @@ class CompactionCall(Struct, frozen=True):
     answer: Message | None
 
 
-def agent_files(path: Path) -> list[Agent]:
+def agent_files(path: Path) -> list[SubAgent]:
     """Return the sub-agents with files of their own, in a folder named after the session. Links are not followed."""
-    found: list[Agent] = []
+    found: list[SubAgent] = []
     for folder in (path.with_suffix("") / "subagents", path.with_suffix(".subagents")):
         try:
             with os.scandir(folder) as entries:
@@ -56,7 +56,7 @@ def agent_files(path: Path) -> list[Agent]:
         except (OSError, ValueError):
             continue
         found += [
-            Agent(name.removeprefix("agent-").removesuffix(".jsonl"), folder / name)
+            SubAgent(name.removeprefix("agent-").removesuffix(".jsonl"), folder / name)
             for name in names[:_MAX_FILES]
             if name.startswith("agent-") and name.endswith(".jsonl")
         ]

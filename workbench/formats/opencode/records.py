@@ -47,7 +47,7 @@ class _Ids:
         return f"{prefix}_{~self._now & 0xFFFFFFFFFFFF:012x}{self._suffix}"
 
 
-class Records:
+class NewRecords:
     """Records of the new session so far. `loaded` are the records of the file, none for a session of another format.
     `stale` is the index of the loaded record whose tokens are stale, -1 for none. `losses` grows while records are
     added."""

@@ -22,7 +22,7 @@ from workbench.formats.kit.settle import ORPHAN, adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.formats.opencode import ID
 from workbench.formats.opencode.parts import Part, is_among, text_part, tool_blocks, with_kind, with_output
-from workbench.formats.opencode.records import Records
+from workbench.formats.opencode.records import NewRecords
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 
@@ -46,7 +46,7 @@ class _Writer:
                 stale = next((m.source[0] for m in answers), -1)
         else:
             messages, self.losses = adopted(session, messages, "opencode", "anthropic-messages")
-        self.records = Records(session, messages, stale, self.losses)
+        self.records = NewRecords(session, messages, stale, self.losses)
         self._add_all(messages)
 
     def _add_all(self, messages: Sequence[Message]) -> None:
